@@ -1,0 +1,128 @@
+"""The calibration error of each pool point, estimated from the labelled points.
+
+Eq. 9 of Bui et al., "Calibrated Uncertainty Sampling for Active Learning", with the density floor of its listing:
+
+    density  = sum_i k(q; h_i)        ratio = sum_i k(q; h_i) onehot(y_i) / max(density, floor)
+    error    = sum_k |ratio_k - q_k|^p
+
+    q  pool_probs     h_i  labelled_probs     y_i  labels     k  kernel.py
+
+Below the floor there is no labelled evidence near the prediction: the ratio vanishes and, for p = 1, the error is 1.
+These points are *unsupported*, and they are what ties in the order of `query`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from cusal.calibration.fast import pointwise as fast_pointwise
+from cusal.calibration.mass import iterate_log_mass
+from cusal.checks import Floats, Indices, as_array, as_labels, as_positive, as_probs, as_scores
+from cusal.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class PointwiseError:
+    """The estimate for each pool point: `error`, `log_density` and `supported`, each (m,)."""
+
+    error: NDArray[np.float64]
+    log_density: NDArray[np.float64]
+    supported: NDArray[np.bool_]
+
+
+def pointwise_error(
+    pool_probs: Any,
+    labelled_probs: Any,
+    labels: Any,
+    *,
+    bandwidth: float = 1e-3,
+    p: float = 1,
+    density_floor: float | None = 1e-10,
+    tolerance: float = 1e-9,
+) -> PointwiseError:
+    """Give the estimated calibration error of each pool point.
+
+    Parameters
+    ----------
+    pool_probs: (m, classes) probabilities of the pool, NumPy or torch; or (m,) scores of the second of two classes,
+        whose error is that of the one column (Beta kernel).
+    labelled_probs: (n, classes) probabilities of the labelled points, or (n,) scores.
+    labels: (n,) their class numbers.
+    bandwidth: of the kernel; smaller looks at nearer predictions only.
+    p: the power of the error, 1 or more.
+    density_floor: below this density a point is unsupported; None gives the estimator without floor.
+    tolerance: how far the error may be from the dense sum over all pairs; 0 computes that sum itself.
+
+    >>> import numpy as np
+    >>> estimate = pointwise_error([[0.9, 0.1], [0.5, 0.5]], [[0.9, 0.1]], [0])
+    >>> np.round(estimate.error, 3), estimate.supported
+    (array([0.2, 1. ]), array([ True, False]))
+    """
+    pool, reference, one_column = as_prediction_pair(pool_probs, labelled_probs)
+    labels = as_labels(labels, count=len(reference), classes=reference.shape[1])
+    bandwidth, p = as_positive(bandwidth, "bandwidth"), as_positive(p, "p", least=1)
+    if density_floor is not None:
+        density_floor = as_positive(density_floor, "density_floor")
+    elif len(reference) == 0:
+        raise InvalidInput("there are no labelled points; without a density floor the error needs at least one.")
+    if tolerance == 0 or one_column or len(reference) == 0:
+        error, log_density = dense(pool, reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor)
+        if one_column:
+            error = error / 2  # both columns of a two-class problem err by the same amount
+    else:
+        tolerance = as_positive(tolerance, "tolerance")
+        error, log_density = fast_pointwise(
+            pool, reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance
+        )
+    supported = np.ones(len(pool), dtype=bool) if density_floor is None else log_density >= np.log(density_floor)
+    return PointwiseError(error, log_density, supported)
+
+
+def as_prediction_pair(pool_probs: Any, labelled_probs: Any) -> tuple[Floats, Floats, bool]:
+    """Give both as checked (rows, classes) arrays, and whether they came as one column of scores."""
+    pool_probs, labelled_probs = as_array(pool_probs), as_array(labelled_probs)
+    if pool_probs.ndim == 1 or pool_probs.shape[1:] == (1,):
+        pair = [as_scores(pool_probs, "pool_probs"), as_scores(labelled_probs, "labelled_probs")]
+        pool, reference = (two_columns(scores) for scores in pair)
+        return pool, reference, True
+    pool = as_probs(pool_probs, "pool_probs")
+    return pool, as_probs(labelled_probs, "labelled_probs", classes=pool.shape[1]), False
+
+
+def two_columns(scores: Floats) -> NDArray[np.float64]:
+    """Give the probabilities of both classes from the scores of the second."""
+    second = scores.astype(np.float64)
+    return np.stack([1 - second, second], axis=1)
+
+
+def dense(
+    pool: Floats,
+    reference: Floats,
+    labels: Indices,
+    *,
+    bandwidth: float,
+    p: float,
+    density_floor: float | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give (error, log density) from the sum over all pairs: the reference that the fast form is tested against."""
+    error, log_density = np.empty(len(pool)), np.empty(len(pool))
+    for rows, log_mass in iterate_log_mass(pool, reference, labels, bandwidth=bandwidth):
+        with np.errstate(divide="ignore"):
+            log_density[rows] = logsumexp(log_mass, axis=1)
+        error[rows] = error_from_mass(log_mass, pool[rows], p=p, density_floor=density_floor)
+    return error, log_density
+
+
+def error_from_mass(
+    log_mass: NDArray[np.float64], probs: Floats, *, p: float, density_floor: float | None
+) -> NDArray[np.float64]:
+    """Give sum_k |ratio_k - q_k|^p from the log mass by class, (rows, classes)."""
+    with np.errstate(divide="ignore"):
+        divisor = logsumexp(log_mass, axis=1, keepdims=True)
+    if density_floor is not None:
+        divisor = np.maximum(divisor, np.log(density_floor))
+    difference = np.abs(np.exp(log_mass - divisor) - probs)
+    return np.asarray((difference if p == 1 else difference**p).sum(axis=1))

@@ -1,0 +1,25 @@
+"""Data sets by name, ready for a network; one file, one data set.
+
+>>> from cusal import datasets
+>>> digits = datasets.load("digits")
+>>> digits.train.shape, digits.test.shape
+((1438, 1, 8, 8), (359, 1, 8, 8))
+"""
+
+from cusal.datasets.catalogue import Description, describe, load, names, where
+from cusal.datasets.dataset import Dataset, Items, Source
+from cusal.datasets.download import get
+from cusal.datasets.files import data_folder
+
+__all__ = [
+    "Dataset",
+    "Description",
+    "Items",
+    "Source",
+    "data_folder",
+    "describe",
+    "get",
+    "load",
+    "names",
+    "where",
+]

@@ -1,0 +1,15 @@
+"""From bytes to what a network reads: (pixel / 255 - mean) / deviation, channel by channel."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def normalise(
+    images: NDArray[np.uint8], *, mean: tuple[float, ...], deviation: tuple[float, ...]
+) -> NDArray[np.float32]:
+    """Give (n, channels, height, width) bytes as float32 with each channel's `mean` and `deviation` taken out."""
+    pixels = np.ascontiguousarray(images).astype(np.float32)
+    for channel, (centre, spread) in enumerate(zip(mean, deviation, strict=True)):
+        pixels[:, channel] -= np.float32(255 * centre)
+        pixels[:, channel] /= np.float32(255 * spread)
+    return pixels

@@ -1,0 +1,1 @@
+"""What has fit and predict_proba."""

@@ -1,0 +1,15 @@
+"""Entropy of the prediction: -sum_k p_k log p_k (Shannon 1948; Settles 2009)."""
+
+from dataclasses import dataclass
+
+from cusal import uncertainty
+from cusal.strategy import Keys, Strategy
+from cusal.view import View
+
+
+@dataclass(frozen=True)
+class Entropy(Strategy):
+    """The items whose prediction is spread most evenly."""
+
+    def keys(self, view: View) -> Keys:
+        return uncertainty.entropy(view.probs)

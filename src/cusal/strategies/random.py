@@ -1,0 +1,14 @@
+"""Items drawn uniformly: the baseline that every strategy must beat."""
+
+from dataclasses import dataclass
+
+from cusal.strategy import Keys, Strategy
+from cusal.view import View
+
+
+@dataclass(frozen=True)
+class Random(Strategy):
+    """Every open item is equally likely."""
+
+    def keys(self, view: View) -> Keys:
+        return view.rng.random(len(view.candidates))

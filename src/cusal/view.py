@@ -1,0 +1,118 @@
+"""What a strategy may look at in one round, each part computed when it is first read.
+
+A part is given as an array or as a function that computes it: `random` never calls the model, `margin` never asks
+for embeddings.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cusal.calibration import PointwiseError, pointwise_error
+from cusal.checks import Floats, Indices
+
+Part = Floats | Callable[[], Floats]
+
+
+class View:
+    """One round seen by a strategy.
+
+    Rows of `probs` and `embeddings` belong to `candidates`, the open items in ascending order; rows of
+    `reference_probs`, `reference_labels` and `reference_embeddings` to the labelled ones.
+    """
+
+    def __init__(
+        self,
+        candidates: Indices,
+        rng: np.random.Generator,
+        *,
+        probs: Part,
+        reference: tuple[Part, Indices] | Callable[[], tuple[Floats, Indices]],
+        embeddings: Part | None = None,
+        reference_embeddings: Part | None = None,
+        sampled_probs: Callable[[int], Floats] | None = None,
+        probs_of: Callable[[Indices], Floats] | None = None,
+    ) -> None:
+        self.candidates = candidates
+        self.rng = rng
+        self._parts: dict[str, Any] = {
+            "probs": probs,
+            "reference": reference,
+            "embeddings": embeddings,
+            "reference_embeddings": reference_embeddings,
+        }
+        self._sampled_probs = sampled_probs
+        self._samples: dict[int, Floats] = {}
+        self._probs_of = probs_of
+        self._estimates: dict[tuple[float, float, float | None], PointwiseError] = {}
+
+    def _part(self, name: str) -> Any:
+        part = self._parts[name]
+        if part is None:
+            raise AttributeError(f"this view has no {name}")
+        return part() if callable(part) else part
+
+    @cached_property
+    def probs(self) -> Floats:
+        """(candidates, classes): the model's predictions."""
+        return self._part("probs")  # type: ignore[no-any-return]
+
+    @cached_property
+    def embeddings(self) -> Floats:
+        """(candidates, features): the model's last hidden layer."""
+        return self._part("embeddings")  # type: ignore[no-any-return]
+
+    @cached_property
+    def reference_embeddings(self) -> Floats:
+        """(labelled, features): the same for the labelled items."""
+        return self._part("reference_embeddings")  # type: ignore[no-any-return]
+
+    @cached_property
+    def _reference(self) -> tuple[Floats, Indices]:
+        part = self._part("reference")
+        probs, labels = part
+        return (probs() if callable(probs) else probs), labels
+
+    @property
+    def reference_probs(self) -> Floats:
+        """(labelled, classes): the predictions that serve as evidence."""
+        return self._reference[0]
+
+    @property
+    def reference_labels(self) -> Indices:
+        """(labelled,) class numbers."""
+        return self._reference[1]
+
+    def sampled_probs(self, samples: int) -> Floats:
+        """(candidates, samples, classes): predictions of models drawn from the posterior, e.g. by dropout."""
+        if self._sampled_probs is None:
+            raise AttributeError("this view has no sampled_probs")
+        if samples not in self._samples:
+            self._samples[samples] = self._sampled_probs(samples)
+        return self._samples[samples]
+
+    def probs_of(self, indices: Indices) -> Floats:
+        """(k, classes): the predictions of some candidates, without predicting all where that was not needed."""
+        if "probs" in self.__dict__ or self._probs_of is None:
+            return self.probs[self.positions(indices)]
+        return self._probs_of(indices)
+
+    def positions(self, indices: Indices) -> Indices:
+        """(k,) rows of these candidates."""
+        return np.searchsorted(self.candidates, indices)
+
+    def estimate(self, bandwidth: float, p: float, density_floor: float | None) -> PointwiseError:
+        """Give the calibration error of every candidate, computed once for each setting."""
+        key = (bandwidth, p, density_floor)
+        if key not in self._estimates:
+            self._estimates[key] = pointwise_error(
+                self.probs,
+                self.reference_probs,
+                self.reference_labels,
+                bandwidth=bandwidth,
+                p=p,
+                density_floor=density_floor,
+            )
+        return self._estimates[key]
