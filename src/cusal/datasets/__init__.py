@@ -6,7 +6,7 @@
 ((1438, 1, 8, 8), (359, 1, 8, 8))
 """
 
-from cusal.datasets.catalogue import Description, describe, load, names, where
+from cusal.datasets.catalogue import Description, describe, find_source, load, names, where
 from cusal.datasets.dataset import Dataset, Items, Source
 from cusal.datasets.download import get
 from cusal.datasets.files import data_folder
@@ -18,6 +18,7 @@ __all__ = [
     "Source",
     "data_folder",
     "describe",
+    "find_source",
     "get",
     "load",
     "names",

@@ -1,4 +1,4 @@
-"""One's own arrays: an .npz file with `train, train_labels, test, test_labels`, or `X, y` to be split here."""
+"""One's own arrays: an .npz file with `train, train_labels, test, test_labels`, or with `X, y`."""
 
 import zipfile
 import zlib
@@ -18,7 +18,7 @@ WHOLE = ("X", "y")
 
 
 def load_npz(path: Path) -> Dataset:
-    """Give the data set in an .npz file; items are taken as they are, as float32, and labels are numbered in order."""
+    """Give the data set in an .npz file: items as they are, in float32, and labels numbered in order."""
     arrays = _read(path)
     if all(name in arrays for name in SPLIT):
         train, train_labels, test, test_labels = (arrays[name] for name in SPLIT)

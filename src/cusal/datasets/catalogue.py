@@ -63,7 +63,7 @@ def where(name: str, folder: str | Path | None = None) -> Path:
 def load(name: str, folder: str | Path | None = None) -> Dataset:
     """Give a data set by its name, or one's own from "csv:PATH" or "npz:PATH".
 
-    `folder` is the folder of all data sets; without it CUSAL_DATA names it, else it is the user's cache folder.
+    `folder` is the folder of all data sets; else CUSAL_DATA names it, else it is the user's cache folder.
 
     >>> load("digits").train.shape
     (1438, 1, 8, 8)

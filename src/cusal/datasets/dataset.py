@@ -1,6 +1,6 @@
 """The two records of a data set: `Source`, what is published and where, and `Dataset`, what was loaded.
 
-A file of this package that defines `SOURCE` and `load(folder)` is a data set, and the file's name is its name.
+A file of this package that defines `SOURCE` and `load(folder)` is a data set; the file's name is its name.
 """
 
 from dataclasses import dataclass
@@ -27,9 +27,10 @@ class Items(Protocol):
 class Source:
     """What its publisher ships: counts, files, addresses and licence.
 
-    `forms` lists the sets of files that hold the data, any one of which is enough; paths are relative to `folder`
-    in the data folder. `checksums` maps each file that can be downloaded to "md5:..." or "sha256:...", `addresses`
-    are the folders on the web that serve them, tried in order. `advice` says how to obtain what cannot be downloaded.
+    `forms` lists the sets of files that hold the data, any one of which is enough; paths are relative to
+    `folder` in the data folder. `checksums` pairs each file that can be downloaded with "md5:..." or
+    "sha256:...", `addresses` are the folders on the web that serve them, tried in order. `advice` says how to
+    obtain what cannot be downloaded.
     """
 
     title: str
@@ -49,8 +50,8 @@ class Source:
 class Dataset:
     """A loaded data set: items ready for a network, labels 0 .. classes - 1, and the names of the classes.
 
-    `train` and `test` have shape (n, ...), float32 and normalised, channels first for images. `train` serves as
-    warm-up and pool, `test` as test set.
+    `train` and `test` have shape (n, ...), float32 and normalised, channels first for images. `train` serves
+    as warm-up and pool, `test` as test set.
     """
 
     name: str

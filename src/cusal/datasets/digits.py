@@ -1,4 +1,4 @@
-"""The 8 x 8 handwritten digits that come with scikit-learn (Alpaydin and Kaynak 1998): no file, no network."""
+"""The 8 x 8 handwritten digits that come with scikit-learn (Alpaydin and Kaynak 1998): no file is needed."""
 
 from pathlib import Path
 

@@ -30,8 +30,8 @@ def print_progress(file: str, done: int, total: int) -> None:
 def get(name: str, folder: str | Path | None = None, *, progress: Progress = print_progress) -> Path:
     """Download what a data set lacks and give the folder that holds it.
 
-    `folder` is the folder of all data sets, as in `load`. `progress` is called with the file's name, the bytes that
-    are there and the bytes in all. Files that are there already are checked and kept.
+    `folder` is the folder of all data sets, as in `load`. `progress` is called with the file's name, the
+    bytes that are there and the bytes in all. Files that are there already are checked and kept.
     """
     source = find_source(name)
     return get_source(name, source, data_folder(folder) / source.folder, progress=progress)
@@ -69,8 +69,8 @@ def _get_file(path: Path, checksum: str, *, addresses: tuple[str, ...], progress
         else:
             return
     raise DataError(
-        f"{path.name} could not be downloaded ({'; '.join(failures)}); run the command again to go on where it "
-        f"stopped, or put the file into {path.parent} yourself."
+        f"{path.name} could not be downloaded ({'; '.join(failures)}); run the command again to go on where "
+        f"it stopped, or put the file into {path.parent} yourself."
     )
 
 

@@ -1,7 +1,7 @@
 """Fashion-MNIST: 28 x 28 grey images of Zalando's articles (Xiao et al. 2017).
 
-Normalised to [-1, 1], as the network that the paper trains on it, GarmentClassifier, is fed where it comes from (the
-PyTorch tutorial); the paper itself only says that it normalises.
+The paper says that it normalises, not how. Pixels lie in [-1, 1] here, as in the PyTorch tutorial that the
+paper's network for this data set, GarmentClassifier, comes from.
 """
 
 from pathlib import Path

@@ -13,7 +13,7 @@ from cusal.errors import DataError
 
 
 def data_folder(folder: str | Path | None = None) -> Path:
-    """Give the folder of all data sets: `folder`, else what CUSAL_DATA names, else the user's cache folder."""
+    """Give the folder of all data sets: `folder`, else CUSAL_DATA's, else the user's cache folder."""
     chosen = folder or os.environ.get("CUSAL_DATA")
     if chosen:
         return Path(chosen).expanduser()
@@ -25,7 +25,7 @@ def data_folder(folder: str | Path | None = None) -> Path:
 
 
 def missing(source: Source, folder: Path) -> list[str]:
-    """Give the files that `folder` lacks: none when one form is complete, else those of the form closest to it."""
+    """Give the files that `folder` lacks: none when a form is complete, else those of the fullest form."""
     gaps = [[name for name in form if not (folder / name).exists()] for form in source.forms]
     return next((gap for gap in gaps if not gap), gaps[_fullest(source, gaps)])
 
@@ -42,7 +42,7 @@ def find_form(name: str, source: Source, folder: Path) -> tuple[Path, ...]:
     if gap:
         remedy = source.advice or f"run: cusal data get {name}"
         raise DataError(
-            f"{name}: {', '.join(gap)} not found in {folder}; put the files there as their publisher ships them, "
+            f"{name}: {', '.join(gap)} not found in {folder}; put the files there as published, "
             f"or let CUSAL_DATA name the folder that holds {source.folder}/; {remedy}."
         )
     form = next(form for form in source.forms if all((folder / part).exists() for part in form))

@@ -1,11 +1,11 @@
-"""The IDX format of MNIST and its kin: two zero bytes, the type, the number of axes, their sizes, then the data."""
+"""The IDX format of MNIST: two zero bytes, the type, the number of axes, their sizes, then the data."""
 
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.datasets.dataset import Dataset, Source
+from cusal.datasets.dataset import Dataset, Labels, Source
 from cusal.datasets.files import as_classes, corrupt, find_form, read_bytes
 from cusal.datasets.pixels import normalise
 
@@ -35,15 +35,19 @@ def read_idx(path: Path, *, axes: int) -> NDArray[np.uint8]:
 def load_idx(
     name: str, source: Source, folder: Path, *, classes: tuple[str, ...], scale: tuple[float, float]
 ) -> Dataset:
-    """Give a data set of grey images from its four IDX files; `scale` is the mean and deviation of its pixels."""
+    """Give a data set of grey images from four IDX files; `scale` is its pixels' mean and deviation."""
     paths = find_form(name, source, folder)
+    train, train_labels = _read_pair(paths[0], paths[1], source, scale=scale)
+    test, test_labels = _read_pair(paths[2], paths[3], source, scale=scale)
+    return Dataset(name, train, train_labels, test, test_labels, classes=classes)
+
+
+def _read_pair(
+    images_at: Path, labels_at: Path, source: Source, *, scale: tuple[float, float]
+) -> tuple[NDArray[np.float32], Labels]:
+    images, labels = read_idx(images_at, axes=3), read_idx(labels_at, axes=1)
+    if images.shape[1:] != source.shape[1:]:
+        raise corrupt(images_at, f"its images have shape {images.shape[1:]}, expected {source.shape[1:]}")
     mean, deviation = scale
-    parts = []
-    for images_at, labels_at in (paths[:2], paths[2:]):
-        images = read_idx(images_at, axes=3)
-        if images.shape[1:] != source.shape[1:]:
-            raise corrupt(images_at, f"its images have shape {images.shape[1:]}, expected {source.shape[1:]}")
-        labels = read_idx(labels_at, axes=1)
-        parts.append(normalise(images[:, None], mean=(mean,), deviation=(deviation,)))
-        parts.append(as_classes(labels, labels_at, count=len(images), classes=source.classes))
-    return Dataset(name, *parts, classes=classes)
+    items = normalise(images[:, None], mean=(mean,), deviation=(deviation,))
+    return items, as_classes(labels, labels_at, count=len(images), classes=source.classes)

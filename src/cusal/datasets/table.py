@@ -1,7 +1,7 @@
 """One's own table: a .csv or .csv.gz file with a header row.
 
-The label is in the column named `label`, else in the last one; an optional column `split` holds train or test; every
-other column is a number. Each is standardised with the train split's mean and deviation.
+The label is in the column named `label`, else in the last one; an optional column `split` holds train or
+test; every other column is a number. Each is standardised with the train split's mean and deviation.
 """
 
 import csv
@@ -71,15 +71,19 @@ def _split(
 
 
 def _numbers(path: Path, name: str, fields: list[str]) -> NDArray[np.float64]:
-    values = np.empty(len(fields))
-    for row, field in enumerate(fields):
-        try:
-            values[row] = float(field)
-        except ValueError:
-            values[row] = np.nan
-        if not np.isfinite(values[row]):
-            raise DataError(
-                f"{path}: column {name!r} holds {field[:40]!r} in row {row + 2}; supported are columns of finite "
-                "numbers, one `label` and an optional `split`. Turn text into numbers first, for instance embeddings."
-            )
+    values = np.array([_number(field) for field in fields])
+    finite = np.isfinite(values)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise DataError(
+            f"{path}: column {name!r} holds {fields[row][:40]!r} in row {row + 2}; supported are columns of "
+            "finite numbers, one `label` and an optional `split`. Turn text into embeddings first."
+        )
     return values
+
+
+def _number(field: str) -> float:
+    try:
+        return float(field)
+    except ValueError:
+        return float("nan")
