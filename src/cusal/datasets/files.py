@@ -42,8 +42,8 @@ def find_form(name: str, source: Source, folder: Path) -> tuple[Path, ...]:
     if gap:
         remedy = source.advice or f"run: cusal data get {name}"
         raise DataError(
-            f"{name}: {', '.join(gap)} not found in {folder}; put the files there as published, "
-            f"or let CUSAL_DATA name the folder that holds {source.folder}/; {remedy}."
+            f"{name}: {', '.join(gap)} not found in {folder}; {remedy}, put the files there as published, "
+            "or let CUSAL_DATA name the folder of your data sets."
         )
     form = next(form for form in source.forms if all((folder / part).exists() for part in form))
     return tuple(folder / part for part in form)

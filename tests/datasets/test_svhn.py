@@ -1,0 +1,72 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from cusal import datasets
+from cusal.errors import DataError
+
+REAL = Path(os.environ.get("CUSAL_DATA", ""), "svhn", "train_32x32.mat")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "svhn").mkdir()
+    for part, count in (("train", 20), ("test", 10)):
+        images = rng.integers(0, 256, (32, 32, 3, count), dtype=np.uint8)
+        labels = np.arange(1, count + 1, dtype=np.uint8)[:, None] % 10
+        content = {"X": images, "y": np.where(labels == 0, 10, labels)}
+        savemat(tmp_path / "svhn" / f"{part}_32x32.mat", content, do_compression=True)
+    return tmp_path
+
+
+def test_loads_channels_first_and_reads_ten_as_zero(folder):
+    loaded = datasets.load("svhn", folder)
+    assert loaded.train.shape == (20, 3, 32, 32)
+    assert loaded.train.dtype == np.float32
+    assert loaded.train.flags.c_contiguous
+    assert loaded.test_labels.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
+
+
+@pytest.mark.parametrize("share", [0, 0.0005, 0.002, 0.01, 0.3, 0.7, 0.9, 0.999])
+def test_names_a_truncated_file(folder, share):
+    path = folder / "svhn" / "train_32x32.mat"
+    raw = path.read_bytes()
+    path.write_bytes(raw[: int(share * len(raw))])
+    with pytest.raises(DataError, match=r"train_32x32\.mat is corrupt or truncated"):
+        datasets.load("svhn", folder)
+
+
+@pytest.mark.parametrize("position", [0.0005, 0.001, 0.0025, 0.003, 0.1, 0.5, 0.9])
+def test_names_a_file_with_a_damaged_stretch(folder, position):
+    path = folder / "svhn" / "test_32x32.mat"
+    raw = bytearray(path.read_bytes())
+    start = max(124, int(position * len(raw)))
+    raw[start : start + 24] = bytes(255 - byte for byte in raw[start : start + 24])
+    path.write_bytes(bytes(raw))
+    with pytest.raises(DataError, match=r"test_32x32\.mat is corrupt or truncated"):
+        datasets.load("svhn", folder)
+
+
+def test_names_a_file_without_labels(folder):
+    savemat(folder / "svhn" / "test_32x32.mat", {"X": np.zeros((32, 32, 3, 5), dtype=np.uint8)})
+    with pytest.raises(DataError, match="holds no array 'y'"):
+        datasets.load("svhn", folder)
+
+
+def test_names_images_of_another_shape(folder):
+    content = {"X": np.zeros((5, 32, 32, 3), dtype=np.uint8), "y": np.ones((5, 1), dtype=np.uint8)}
+    savemat(folder / "svhn" / "test_32x32.mat", content)
+    with pytest.raises(DataError, match=r"X is uint8 of shape"):
+        datasets.load("svhn", folder)
+
+
+@pytest.mark.skipif(not REAL.is_file(), reason="CUSAL_DATA names no folder that holds svhn/train_32x32.mat")
+def test_the_real_images_are_centred_and_scaled():
+    loaded = datasets.load("svhn")
+    np.testing.assert_allclose(loaded.train.mean((0, 2, 3)), 0, atol=0.05)
+    np.testing.assert_allclose(loaded.train.std((0, 2, 3)), 1, atol=0.05)
+    assert np.bincount(loaded.train_labels).argmax() == 1
