@@ -4,7 +4,8 @@ Bui, Maifeld-Carucci and Liu (2026), "Calibrated Uncertainty Sampling for Active
 
     key(x) = ( error(x) quantised,  -max_k p_k(x) )        error: calibration/pointwise.py
 
-Beyond the paper: other tie-breaks, and `batch_aware`, where each pick joins the evidence before the next is chosen.
+Beyond the paper: other tie-breaks, and `batch_aware`, where each pick joins the evidence before the next is
+chosen.
 """
 
 from dataclasses import dataclass
@@ -13,9 +14,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from cusal import uncertainty
+from cusal.batch import as_batch_size
 from cusal.calibration.order import GrowingEvidence, decided_by, quantise
-from cusal.checks import Floats, Indices, as_count, as_positive
-from cusal.errors import PoolExhausted, UnknownName
+from cusal.checks import Floats, Indices, as_positive
+from cusal.errors import UnknownName
 from cusal.picks import Query
 from cusal.spread import k_centre
 from cusal.strategy import Keys, Strategy, best
@@ -45,11 +47,7 @@ class Cusal(Strategy):
         return np.column_stack([self._quantised(view), self._tie_key(view.probs, view.rng)])
 
     def select(self, view: View, batch_size: int) -> Indices:
-        count = as_count(batch_size, "batch_size")
-        if count > len(view.candidates):
-            raise PoolExhausted(
-                f"asked for {count} items, but only {len(view.candidates)} are open; lower batch_size or stop."
-            )
+        count = as_batch_size(batch_size, len(view.candidates))
         if self.batch_aware:
             return view.candidates[self._one_by_one(view, count)]
         if self.tie_break == "diverse":
@@ -95,7 +93,7 @@ class Cusal(Strategy):
         return rows
 
     def _spread_ties(self, view: View, count: int) -> Indices:
-        """Rows by error; in the block of equal errors that the batch cuts through, spread out by embedding."""
+        """Rows by error; in the block of equal errors that the batch cuts through, spread by embedding."""
         quantised = self._quantised(view)
         order = best(np.column_stack([quantised, uncertainty.least_confidence(view.probs)]), len(quantised))
         cut = quantised[order[count - 1]]

@@ -1,0 +1,66 @@
+"""BADGE: items whose gradients are large and point in different directions.
+
+Ash et al. (2020), "Deep Batch Active Learning by Diverse, Uncertain Gradient Lower Bounds", Alg. 1. The
+gradient of the loss in the last layer, had the predicted class been the label (up to its sign), and its
+distances:
+
+    g(x)            = a(x) (x) h(x),      a = onehot(argmax p) - p
+    <g(x), g(x')>   = <a(x), a(x')> <h(x), h(x')>
+    ||g(x)-g(x')||^2 = ||g(x)||^2 + ||g(x')||^2 - 2 <g(x), g(x')>
+
+    p  view.probs      h  view.embeddings
+
+so that g, of (classes x features) numbers for each item, is never built. The largest gradient comes first,
+then k-means++ draws each next one with probability proportional to its squared distance from those before
+it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cusal.batch import as_batch_size
+from cusal.checks import Floats, Indices
+from cusal.spread import Distances, as_points, k_means_plus_plus, row_squares
+from cusal.strategy import Keys, Strategy
+from cusal.view import View
+
+
+@dataclass(frozen=True)
+class Badge(Strategy):
+    """The items whose gradients are large and diverse."""
+
+    def keys(self, view: View) -> Keys:
+        """Give the squared length of each item's gradient."""
+        return row_squares(residuals(view.probs)) * row_squares(as_points(view.embeddings))
+
+    def select(self, view: View, batch_size: int) -> Indices:
+        count = as_batch_size(batch_size, len(view.candidates))
+        gradients = FactorisedGradients(residuals(view.probs), as_points(view.embeddings))
+        first = int(np.argmax(gradients.squares))
+        return view.candidates[k_means_plus_plus(gradients.distances, count, first=first, rng=view.rng)]
+
+
+def residuals(probs: Floats) -> Floats:
+    """Give onehot(argmax p) - p for each row, (n, classes)."""
+    result = -as_points(probs)
+    result[np.arange(len(probs)), probs.argmax(axis=1)] += 1
+    return result
+
+
+class FactorisedGradients:
+    """Distances between the products of residuals (n, classes) and features (n, d), without the products."""
+
+    def __init__(self, residuals: Floats, features: Floats) -> None:
+        self.residuals, self.features = residuals, features
+        self.squares = row_squares(residuals) * row_squares(features)  # (n,) squared lengths
+
+    def distances(self, row: int) -> Distances:
+        """Give the squared distance of each gradient to that of `row`, (n,)."""
+        inner = (self.residuals @ self.residuals[row]).astype(np.float64) * (
+            self.features @ self.features[row]
+        )
+        distances: Distances = self.squares + self.squares[row] - 2 * inner
+        rounding = 16 * max(np.finfo(self.features.dtype).eps, np.finfo(self.residuals.dtype).eps)
+        distances[distances <= rounding * (self.squares + self.squares[row])] = 0
+        return distances

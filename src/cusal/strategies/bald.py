@@ -1,0 +1,28 @@
+"""BALD: the items whose label would tell most about the model.
+
+Houlsby et al. (2011); Gal et al. (2017) with Monte-Carlo dropout:
+
+    I(y; w | x) = H(E_w p(y | x, w)) - E_w H(p(y | x, w))
+
+    p(y | x, w)  view.sampled_probs(samples), one model w for each sample
+"""
+
+from dataclasses import dataclass
+
+from cusal.checks import as_count
+from cusal.information import mutual_information
+from cusal.strategy import Keys, Strategy
+from cusal.view import View
+
+
+@dataclass(frozen=True)
+class Bald(Strategy):
+    """The items that models drawn from the posterior disagree on, each being sure."""
+
+    samples: int = 10
+
+    def __post_init__(self) -> None:
+        as_count(self.samples, "samples", least=2)
+
+    def keys(self, view: View) -> Keys:
+        return mutual_information(view.sampled_probs(self.samples))

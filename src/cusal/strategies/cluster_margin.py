@@ -1,0 +1,41 @@
+"""Cluster-Margin: items of small margin from different clusters.
+
+Citovsky et al. (2021), "Batch Active Learning at Scale", Alg. 1 and 2:
+
+    1. the k_m = factor * batch_size items of smallest margin
+    2. their clusters, by average linkage of the embeddings
+    3. one item at random from each cluster, from the smallest cluster to the largest, round after round
+
+The source clusters the whole pool once, before the first round. A strategy here keeps nothing from round to
+round, and the embeddings change whenever the model is fitted, so the clusters are formed in each round
+among the k_m items alone; no pool x pool matrix is built. The tree is cut at batch_size /
+`picks_per_cluster` clusters where the source cuts it at a distance, which would have to be chosen anew for
+each model.
+"""
+
+from dataclasses import dataclass
+
+from cusal.batch import as_batch_size
+from cusal.checks import Indices, as_count, as_positive
+from cusal.clusters import pick_across_clusters
+from cusal.strategies.margin import Margin
+from cusal.view import View
+
+
+@dataclass(frozen=True)
+class ClusterMargin(Margin):
+    """Items that the model can hardly decide between two classes, from different clusters."""
+
+    factor: int = 10
+    picks_per_cluster: float = 1
+
+    def __post_init__(self) -> None:
+        as_count(self.factor, "factor")
+        as_positive(self.picks_per_cluster, "picks_per_cluster")
+
+    def select(self, view: View, batch_size: int) -> Indices:
+        count = as_batch_size(batch_size, len(view.candidates))
+        shortlist = super().select(view, min(self.factor * count, len(view.candidates)))
+        points = view.embeddings[view.positions(shortlist)]
+        rows = pick_across_clusters(points, count, picks_per_cluster=self.picks_per_cluster, rng=view.rng)
+        return shortlist[rows]

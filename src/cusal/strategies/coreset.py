@@ -1,0 +1,37 @@
+"""Coreset: the item farthest from everything labelled or chosen, again and again.
+
+Sener and Savarese (2018), "Active Learning for Convolutional Neural Networks: A Core-Set Approach", the
+greedy k-centre of their Alg. 1 on the embeddings h of the model:
+
+    x* = argmax over the pool of  min over labelled and chosen c of  ||h(x) - h(c)||
+
+With nothing labelled yet, the item nearest to the mean of the pool comes first. Costs one matrix-vector
+product for each pick; no pool x pool matrix is built.
+"""
+
+from dataclasses import dataclass
+
+from cusal.batch import as_batch_size
+from cusal.checks import Indices
+from cusal.spread import as_points, k_centre, most_central, nearest_centre, row_squares, squared_distances
+from cusal.strategy import Keys, Strategy
+from cusal.view import View
+
+
+@dataclass(frozen=True)
+class Coreset(Strategy):
+    """The items that cover the pool best together with the labelled ones."""
+
+    def keys(self, view: View) -> Keys:
+        """Give each item's squared distance to the nearest labelled one; with none, how central it is."""
+        points = as_points(view.embeddings)
+        squares = row_squares(points)
+        if len(view.reference_embeddings):
+            return nearest_centre(points, squares, view.reference_embeddings)
+        return -squared_distances(points, squares, points[most_central(points)])
+
+    def select(self, view: View, batch_size: int) -> Indices:
+        count = as_batch_size(batch_size, len(view.candidates))
+        centres = view.reference_embeddings
+        first = 0 if len(centres) else most_central(view.embeddings)
+        return view.candidates[k_centre(view.embeddings, count, centres=centres, first=first)]
