@@ -14,9 +14,7 @@ EXACT_ROWS = 4000
 MICRO_CLUSTERS = 1000
 
 
-def pick_across_clusters(
-    points: Floats, count: int, *, picks_per_cluster: float, rng: np.random.Generator
-) -> Indices:
+def pick_across_clusters(points: Floats, count: int, *, picks_per_cluster: float, rng: np.random.Generator) -> Indices:
     """Give `count` rows spread over count / `picks_per_cluster` clusters, the smallest cluster first."""
     clusters = max(1, round(count / picks_per_cluster))
     return round_robin(average_linkage(points, clusters, rng=rng), count, rng=rng)

@@ -41,9 +41,7 @@ class JointInformation:
         self.conditional = entr(self.probs).sum(axis=2).mean(axis=1)  # (items,) E_w H(p(y | w))
         self.chosen: list[int] = []
         self.exact = True
-        self.joint = np.ones(
-            (1, self.probs.shape[1])
-        )  # (configurations, samples): p(labels | w), rows scaled by:
+        self.joint = np.ones((1, self.probs.shape[1]))  # (configurations, samples): p(labels | w), rows scaled by:
         self.log_scale = np.zeros(1)
         self.origin = np.zeros(0, dtype=np.int64)  # (configurations,) the model sample each was drawn from
 
@@ -58,9 +56,7 @@ class JointInformation:
             extended = self.joint @ tile / samples  # (configurations, tile * classes): p(labels, y), scaled
             surprise = entr(extended) - extended * self.log_scale[:, None]
             joint_entropy[rows] = (weight @ surprise).reshape(-1, classes).sum(axis=1)
-        information: NDArray[np.float64] = (
-            joint_entropy - self.conditional - self.conditional[self.chosen].sum()
-        )
+        information: NDArray[np.float64] = joint_entropy - self.conditional - self.conditional[self.chosen].sum()
         return information
 
     def add(self, row: int) -> None:
@@ -91,9 +87,7 @@ class JointInformation:
         threshold = self.rng.random(self.limit) * cumulated[self.origin, -1]
         labels = (cumulated[self.origin] <= threshold[:, None]).sum(axis=1)
         self.joint *= self.probs[row][:, labels].T
-        largest = self.joint.max(
-            axis=1
-        )  # above zero: its own model sample gave the label a positive probability
+        largest = self.joint.max(axis=1)  # above zero: its own model sample gave the label a positive probability
         self.joint /= largest[:, None]
         self.log_scale += np.log(largest)
 
@@ -103,9 +97,7 @@ def _tiles(rows: int, numbers_per_row: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, rows, step)]
 
 
-def greedy_joint(
-    sampled_probs: Floats, count: int, *, configurations: int, rng: np.random.Generator
-) -> Indices:
+def greedy_joint(sampled_probs: Floats, count: int, *, configurations: int, rng: np.random.Generator) -> Indices:
     """Give `count` rows, each adding most to the information of those before it; equal ones go by row."""
     information = JointInformation(sampled_probs, configurations, rng)
     chosen = np.empty(count, dtype=np.int64)

@@ -7,7 +7,7 @@
     brier                     mean sum_k (p_k - [y = k])^2
     nll                       mean -log p_y
 
-Bins have equal width, hold their left end, and the last one holds 1 too.
+Bins: reliability.py.
 """
 
 from typing import Any
@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.checks import Floats, Indices, as_count, as_labels, as_probs
+from cusal.checks import Floats, Indices, as_labels, as_probs
 from cusal.errors import InvalidInput
+from cusal.reliability import reliability
 
 # The most surprise that one item adds to `nll`: -log of the smallest normal float64.
 _SMALLEST = np.finfo(np.float64).tiny
@@ -39,25 +40,19 @@ def ece(probs: Any, labels: Any, bins: int = 10) -> float:
     0.2
     """
     probs, labels = _checked(probs, labels)
-    gaps, shares = _gaps(probs.max(axis=1), probs.argmax(axis=1) == labels, bins)
-    return float(gaps @ shares)
+    return _mean_gap(probs.max(axis=1), probs.argmax(axis=1) == labels, bins)
 
 
 def max_calibration_error(probs: Any, labels: Any, bins: int = 10) -> float:
     """Give the largest gap between confidence and accuracy of any bin that holds items."""
     probs, labels = _checked(probs, labels)
-    gaps, _ = _gaps(probs.max(axis=1), probs.argmax(axis=1) == labels, bins)
-    return float(gaps.max())
+    return float(reliability(probs.max(axis=1), probs.argmax(axis=1) == labels, bins).gap.max())
 
 
 def classwise_ece(probs: Any, labels: Any, bins: int = 10) -> float:
     """Give the mean over the classes of the calibration error of each class's probability."""
     probs, labels = _checked(probs, labels)
-    total = 0.0
-    for k, column in enumerate(probs.T):
-        gaps, shares = _gaps(column, labels == k, bins)
-        total += float(gaps @ shares)
-    return total / probs.shape[1]
+    return float(np.mean([_mean_gap(column, labels == k, bins) for k, column in enumerate(probs.T)]))
 
 
 def brier(probs: Any, labels: Any) -> float:
@@ -81,12 +76,6 @@ def _checked(probs: Any, labels: Any) -> tuple[Floats, Indices]:
     return probs, as_labels(labels, count=len(probs), classes=probs.shape[1])
 
 
-def _gaps(scores: Floats, hits: NDArray[np.bool_], bins: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give |mean score - share of hits| and the share of items for each bin; the gap of an empty bin is 0."""
-    bins = as_count(bins, "bins")
-    edges = np.linspace(0, 1, bins + 1)
-    place = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, bins - 1)
-    counts = np.bincount(place, minlength=bins)
-    score_sums = np.bincount(place, weights=scores.astype(np.float64), minlength=bins)
-    hit_sums = np.bincount(place, weights=hits.astype(np.float64), minlength=bins)
-    return np.abs(score_sums - hit_sums) / np.maximum(counts, 1), counts / len(scores)
+def _mean_gap(scores: Floats, hits: NDArray[np.bool_], bins: int) -> float:
+    binned = reliability(scores, hits, bins)
+    return float(binned.gap @ binned.share)

@@ -68,9 +68,7 @@ def as_points(points: Floats) -> Floats:
 def most_central(points: Floats) -> int:
     """Give the row nearest to the mean of all."""
     points = as_points(points)
-    return int(
-        np.argmin(squared_distances(points, row_squares(points), points.mean(axis=0, dtype=np.float64)))
-    )
+    return int(np.argmin(squared_distances(points, row_squares(points), points.mean(axis=0, dtype=np.float64))))
 
 
 def nearest_centre(points: Floats, squares: Distances, centres: Floats | None) -> Distances:

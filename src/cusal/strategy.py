@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,10 @@ class Strategy(ABC):
     """Decides which items to label next.
 
     `keys` gives each candidate (n,) or (n, j) numbers that are compared column by column, highest first. A strategy that
-    builds its batch jointly overrides `select`.
+    builds its batch jointly overrides `select`. A strategy that never looks at the model says so with `needs_model`.
     """
+
+    needs_model: ClassVar[bool] = True
 
     @abstractmethod
     def keys(self, view: View) -> Keys:

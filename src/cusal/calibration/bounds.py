@@ -1,9 +1,9 @@
 """The two theorems of Bui et al. as numbers that a user can read.
 
-    Thm 1 (rate)    E|estimate - truth|^2  <=  O( 1 / (n b^((K-1)/2)) + b^2 )
-    Thm 2 (bound)   E error <= epsilon + sqrt( L^2 log(2/delta) / (2 (m + n)) )   with probability 1 - delta
+Thm 1 (rate)    E|estimate - truth|^2  <=  O( 1 / (n b^((K-1)/2)) + b^2 )
+Thm 2 (bound)   E error <= epsilon + sqrt( L^2 log(2/delta) / (2 (m + n)) )   with probability 1 - delta
 
-    n  labelled     m  pool     K  classes     b  bandwidth     L  largest     epsilon  mean_error
+n  labelled     m  pool     K  classes     b  bandwidth     L  largest     epsilon  mean_error
 """
 
 import math
@@ -27,9 +27,7 @@ def estimator_rate(labelled: int, classes: int, *, bandwidth: float = 1e-3) -> f
     return variance + bandwidth**2
 
 
-def error_bound(
-    mean_error: float, *, labelled: int, pool: int, delta: float = 0.05, largest: float = 2.0
-) -> float:
+def error_bound(mean_error: float, *, labelled: int, pool: int, delta: float = 0.05, largest: float = 2.0) -> float:
     """Give the bound of Theorem 2 on the expected calibration error of unseen data.
 
     `mean_error` is the mean calibration error of the queried points after training (the theorem's epsilon),

@@ -34,7 +34,14 @@ class GrowingEvidence:
     """
 
     def __init__(
-        self, pool: Floats, reference: Floats, labels: Indices, *, bandwidth: float, p: float, density_floor: float | None
+        self,
+        pool: Floats,
+        reference: Floats,
+        labels: Indices,
+        *,
+        bandwidth: float,
+        p: float,
+        density_floor: float | None,
     ) -> None:
         self.pool, self.bandwidth, self.p, self.density_floor = pool, bandwidth, p, density_floor
         self.log_mass = np.empty(pool.shape)

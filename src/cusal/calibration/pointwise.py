@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from cusal.calibration.fast import pointwise as fast_pointwise
 from cusal.calibration.mass import iterate_log_mass
 from cusal.checks import Floats, Indices, as_array, as_labels, as_positive, as_probs, as_scores
 from cusal.errors import InvalidInput
@@ -73,6 +72,8 @@ def pointwise_error(
         if one_column:
             error = error / 2  # both columns of a two-class problem err by the same amount
     else:
+        from cusal.calibration.fast import pointwise as fast_pointwise  # numba loads when it is first needed
+
         tolerance = as_positive(tolerance, "tolerance")
         error, log_density = fast_pointwise(
             pool, reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance

@@ -15,14 +15,6 @@ from cusal.datasets.files import corrupt, read_bytes
 
 SHAPE = (3, 32, 32)
 PIXELS = 3 * 32 * 32
-HARMLESS = {
-    ("_codecs", "encode"),
-    ("numpy", "dtype"),
-    ("numpy", "ndarray"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "_reconstruct"),
-}
-
 Batch = tuple[NDArray[np.uint8], NDArray[np.integer]]
 
 
@@ -60,29 +52,43 @@ def read_pickle(raw: bytes, path: Path, *, count: int) -> Batch:
     """Give the (count, 3, 32, 32) images and the labels of a pickled batch."""
     try:
         content = _ArraysOnly(io.BytesIO(raw), encoding="bytes").load()
-        images, labels = content[b"data"], np.asarray(content[b"labels"])
+        images, labels = content[b"data"].rebuild(), np.asarray(content[b"labels"])
     except (
-        pickle.UnpicklingError,
-        EOFError,
-        ValueError,
-        TypeError,
-        KeyError,
-        IndexError,
-        AttributeError,
+        *(pickle.UnpicklingError, EOFError, MemoryError),  # damaged or cut short
+        *(ValueError, TypeError, LookupError, AttributeError, OverflowError),  # whole, but something else
     ) as error:
         raise corrupt(path, f"{type(error).__name__}: {error}") from error
-    if getattr(images, "shape", None) != (count, PIXELS) or images.dtype != np.uint8:
-        raise corrupt(path, f"its data is not {count} rows of {PIXELS} bytes")
+    if images.shape != (count, PIXELS):
+        raise corrupt(path, f"its data has shape {images.shape}, expected {(count, PIXELS)}")
     if labels.shape != (count,) or not np.issubdtype(labels.dtype, np.integer):
         raise corrupt(path, f"its labels are not {count} whole numbers")
     return images.reshape(count, *SHAPE), labels
 
 
+class _Pickled:
+    """What a pickle says about a NumPy object: the arguments that make it, and its state."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.arguments = arguments
+        self.state: Any = None
+
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
+
+    def rebuild(self) -> NDArray[np.uint8]:
+        """Give the array of bytes that the state describes."""
+        _, shape, dtype, by_column, data = self.state
+        if dtype.arguments[0] not in ("u1", b"u1") or by_column:
+            raise ValueError(f"expected rows of bytes, found {dtype.arguments[0]!r}")
+        return np.frombuffer(data, np.uint8).reshape(shape)
+
+
 class _ArraysOnly(pickle.Unpickler):
-    """A pickle can run any code: only what rebuilds a NumPy array is let through."""
+    """A pickle can run any code, and NumPy trusts it: arrays alone are let through, and rebuilt here."""
 
     def find_class(self, module: str, name: str) -> Callable[..., Any]:
-        if (module, name) not in HARMLESS:
-            raise pickle.UnpicklingError(f"it names {module}.{name}, which is no part of an array")
-        found: Callable[..., Any] = super().find_class(module, name)
-        return found
+        if (module, name) == ("_codecs", "encode"):  # how Python 3 writes bytes for Python 2
+            return str.encode
+        if module.partition(".")[0] == "numpy" and name in ("_reconstruct", "ndarray", "dtype"):
+            return _Pickled
+        raise pickle.UnpicklingError(f"it names {module}.{name}, which is no part of an array")

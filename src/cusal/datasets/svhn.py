@@ -1,7 +1,5 @@
 """SVHN, cropped digits: 32 x 32 colour images of house numbers (Netzer et al. 2011), as MATLAB files."""
 
-import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +7,7 @@ from numpy.typing import NDArray
 
 from cusal.datasets.dataset import Dataset, Labels, Source
 from cusal.datasets.files import as_classes, corrupt, find_form
+from cusal.datasets.matlab import read_mat
 from cusal.datasets.pixels import normalise
 
 FILES = ("train_32x32.mat", "test_32x32.mat")
@@ -38,27 +37,11 @@ def load(folder: Path) -> Dataset:
 
 
 def _read(path: Path) -> tuple[NDArray[np.float32], Labels]:
-    from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
-
-    try:
-        content = loadmat(path, variable_names=("X", "y"))
-        images, labels = content["X"], content["y"].ravel()
-    except KeyError as error:
-        raise corrupt(path, f"it holds no array {error}") from error
-    except (
-        MatReadError,
-        OSError,
-        EOFError,
-        ValueError,
-        TypeError,
-        IndexError,
-        NotImplementedError,
-        MemoryError,
-        struct.error,
-        zlib.error,
-    ) as error:
-        raise corrupt(path, str(error)) from error
+    arrays = read_mat(path)
+    absent = [name for name in ("X", "y") if name not in arrays]
+    if absent:
+        raise corrupt(path, f"it holds no array {absent[0]!r}")
+    images, labels = arrays["X"], arrays["y"].ravel().astype(np.int64)
     if images.ndim != 4 or images.shape[:3] != (32, 32, 3) or images.dtype != np.uint8:
         raise corrupt(path, f"X is {images.dtype} of shape {images.shape}, expected bytes of (32, 32, 3, n)")
     pixels = normalise(images.transpose(3, 2, 0, 1), mean=MEAN, deviation=DEVIATION)

@@ -1,6 +1,7 @@
 """Items drawn uniformly: the baseline that every strategy must beat."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal.strategy import Keys, Strategy
 from cusal.view import View
@@ -9,6 +10,8 @@ from cusal.view import View
 @dataclass(frozen=True)
 class Random(Strategy):
     """Every open item is equally likely."""
+
+    needs_model: ClassVar[bool] = False
 
     def keys(self, view: View) -> Keys:
         return view.rng.random(len(view.candidates))

@@ -1,0 +1,56 @@
+"""A first batch when nothing is labelled and no model can be asked: items that are spread out.
+
+k-means++ seeding (Arthur and Vassilvitskii 2007) on the standardised raw items: the first at random, each next with a
+chance proportional to its squared distance from those chosen. Spread out, yet less drawn to outliers than the farthest
+point. Items that are no numbers (texts, file names) are drawn uniformly.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal.checks import Floats, Indices, as_array
+from cusal.models.predictions import take
+from cusal.spread import row_squares, squared_distances
+
+MOST = 20_000  # items looked at: enough to spread any first batch over
+
+
+def spread_out(items: Any, candidates: Indices, count: int, rng: np.random.Generator) -> Indices:
+    """Give `count` of the candidates, spread out over them."""
+    looked_at = candidates
+    if len(candidates) > max(MOST, count):
+        looked_at = np.sort(rng.choice(candidates, size=max(MOST, count), replace=False))
+    points = _numbers(take(items, looked_at))
+    if points is None:
+        return rng.choice(looked_at, size=count, replace=False)
+    return looked_at[_plus_plus(points, count, rng)]
+
+
+def _numbers(items: Any) -> NDArray[np.float64] | None:
+    values = as_array(items)
+    if not np.issubdtype(values.dtype, np.number):
+        return None
+    points = values.reshape(len(values), -1).astype(np.float64)
+    if not np.isfinite(points).all():
+        return None
+    spread = points.std(axis=0)
+    return np.asarray((points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+def _plus_plus(points: Floats, count: int, rng: np.random.Generator) -> Indices:
+    squares = row_squares(points)
+    chosen = np.empty(count, dtype=np.int64)
+    nearest = np.ones(len(points))  # equal weights: the first is uniform
+    for i in range(count):
+        total = nearest.sum()
+        if total == 0:  # the rest are copies of chosen items
+            nearest = np.ones(len(points))
+            nearest[chosen[:i]] = 0
+            total = nearest.sum()
+        chosen[i] = rng.choice(len(points), p=nearest / total)
+        distances = squared_distances(points, squares, points[chosen[i]])
+        nearest = distances if i == 0 else np.minimum(nearest, distances)
+        nearest[chosen[: i + 1]] = 0
+    return chosen

@@ -1,0 +1,42 @@
+"""DDU: the items whose features are least likely under the labelled ones.
+
+Mukhoti et al. (2022), "Deep Deterministic Uncertainty": Gaussian discriminant analysis of the features h,
+one Gaussian for each class, and the density of an item under all of them, lowest first:
+
+    log q(h) = logsumexp_c ( log pi_c + log N(h; mu_c, S_c) )
+
+    pi_c  share of the labels      mu_c  mean of the class      S_c  its covariance      h  view.embeddings
+
+The source fits S_c to each class by itself (`covariance="per_class"`) on a large labelled set. With the few
+labels of active learning that matrix hardly has rank, so the default pools the classes (`"shared"`). Either
+way `jitter` times the mean variance of the features is added to the diagonal.
+"""
+
+from dataclasses import dataclass
+from typing import get_args
+
+from cusal.checks import as_positive
+from cusal.density import Covariance, class_log_density
+from cusal.errors import NotReady, UnknownName
+from cusal.strategy import Keys, Strategy
+from cusal.view import View
+
+
+@dataclass(frozen=True)
+class Ddu(Strategy):
+    """The items that lie farthest from what is labelled, measured class by class."""
+
+    covariance: Covariance = "shared"
+    jitter: float = 1e-2
+
+    def __post_init__(self) -> None:
+        if self.covariance not in get_args(Covariance):
+            raise UnknownName("covariance", self.covariance, get_args(Covariance))
+        as_positive(self.jitter, "jitter")
+
+    def keys(self, view: View) -> Keys:
+        labels = view.reference_labels
+        if len(labels) == 0:
+            raise NotReady("ddu fits a density to labelled items, but none are labelled; label some first.")
+        evidence = (view.reference_embeddings, labels)
+        return -class_log_density(view.embeddings, evidence, covariance=self.covariance, jitter=self.jitter)

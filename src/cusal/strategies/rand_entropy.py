@@ -1,0 +1,33 @@
+"""Rand-Entropy: the highest entropy among items drawn at random.
+
+The two-stage baseline of Bui, Maifeld-Carucci and Liu (2026): k_m = factor * batch_size items drawn
+uniformly, then those of highest entropy -sum_k p_k log p_k. Only the drawn items are predicted where the
+view can predict some.
+"""
+
+from dataclasses import dataclass
+
+from cusal import uncertainty
+from cusal.batch import as_batch_size
+from cusal.checks import Indices, as_count
+from cusal.strategy import Keys, Strategy, best
+from cusal.view import View
+
+
+@dataclass(frozen=True)
+class RandEntropy(Strategy):
+    """The items whose prediction is spread most evenly, among some drawn at random."""
+
+    factor: int = 10
+
+    def __post_init__(self) -> None:
+        as_count(self.factor, "factor")
+
+    def keys(self, view: View) -> Keys:
+        return uncertainty.entropy(view.probs)
+
+    def select(self, view: View, batch_size: int) -> Indices:
+        count = as_batch_size(batch_size, len(view.candidates))
+        drawn = min(self.factor * count, len(view.candidates))
+        shortlist = view.rng.choice(view.candidates, drawn, replace=False, shuffle=False)
+        return shortlist[best(uncertainty.entropy(view.probs_of(shortlist)), count)]

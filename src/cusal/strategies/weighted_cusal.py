@@ -1,0 +1,56 @@
+"""Weighted CUSAL: a weighted mean of calibration error and uncertainty in place of the lexicographic order.
+
+The three combinations that Bui, Maifeld-Carucci and Liu (2026) compare with their order:
+
+    uniform    (c + u) / 2
+    adaptive   alpha c + (1 - alpha) u
+    scaled     (k alpha c + u) / (k alpha + 1)        alpha = mean of c over the pool
+
+    c      error / 2: the error lies in [0, 2] for every p >= 1, the paper wants alpha in [0, 1]
+    u      1 - max_k p_k
+    k      `scale`; the paper tries 2 and 3
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from cusal import uncertainty
+from cusal.checks import Indices, as_positive
+from cusal.errors import UnknownName
+from cusal.picks import Query
+from cusal.strategy import Keys, Strategy
+from cusal.view import View
+
+Combination = Literal["uniform", "adaptive", "scaled"]
+
+
+@dataclass(frozen=True)
+class WeightedCusal(Strategy):
+    """The items for which estimated calibration error and uncertainty are highest in the mean."""
+
+    combination: Combination = "scaled"
+    scale: float = 3
+    bandwidth: float = 1e-3
+    p: float = 1
+    density_floor: float | None = 1e-10
+
+    def __post_init__(self) -> None:
+        if self.combination not in get_args(Combination):
+            raise UnknownName("combination", self.combination, get_args(Combination))
+        as_positive(self.scale, "scale")
+
+    def keys(self, view: View) -> Keys:
+        calibration = view.estimate(self.bandwidth, self.p, self.density_floor).error / 2
+        alpha = float(calibration.mean()) if len(calibration) else 0.0
+        match self.combination:
+            case "uniform":
+                weight = 0.5
+            case "adaptive":
+                weight = alpha
+            case "scaled":
+                weight = self.scale * alpha / (self.scale * alpha + 1)
+        return weight * calibration + (1 - weight) * uncertainty.least_confidence(view.probs)
+
+    def explain(self, view: View, indices: Indices) -> Query:
+        error = view.estimate(self.bandwidth, self.p, self.density_floor).error
+        return Query(indices, view.probs_of(indices), error[view.positions(indices)])
