@@ -8,8 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
+from scipy.special import logsumexp
 
 from cusal.checks import Floats, Indices
+from cusal.spread import row_squares
 
 Covariance = Literal["shared", "per_class"]
 Matrix = NDArray[np.float64]
@@ -27,16 +29,18 @@ def class_log_density(
     jitter: added to the diagonal, in units of the mean variance of the labelled features.
     """
     features, labels = evidence[0].astype(np.float64), evidence[1]
-    classes, numbers = np.unique(labels, return_inverse=True)
-    means = np.stack([features[numbers == c].mean(axis=0) for c in range(len(classes))])
+    classes, numbers, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    means = np.stack([features[numbers == c].mean(axis=0) for c in range(len(classes))])  # (classes, d)
+    shares = np.log(sizes / len(labels))
     ridge = jitter * (float(features.var(axis=0).mean()) or 1.0)
     residuals = features - means[numbers]
-    shared = _factor(residuals, ridge) if covariance == "shared" else None
+    if covariance == "shared":
+        return _log_mixture(points, means, _factor(residuals, ridge), shares)
     density = np.full(len(points), -np.inf)
-    for c, mean in enumerate(means):
-        own = residuals[numbers == c]
-        factor = _factor(own, ridge) if shared is None else shared
-        np.logaddexp(density, np.log(len(own) / len(labels)) + _log_normal(points, mean, factor), out=density)
+    for c in range(len(classes)):
+        own = slice(c, c + 1)
+        factor = _factor(residuals[numbers == c], ridge)
+        np.logaddexp(density, _log_mixture(points, means[own], factor, shares[own]), out=density)
     return density
 
 
@@ -47,12 +51,16 @@ def _factor(residuals: Matrix, ridge: float) -> Matrix:
     return np.asarray(cholesky(matrix, lower=True))
 
 
-def _log_normal(points: Floats, mean: Matrix, factor: Matrix) -> NDArray[np.float64]:
+def _log_mixture(points: Floats, means: Matrix, factor: Matrix, shares: Matrix) -> NDArray[np.float64]:
+    """Give log sum_c exp(shares_c) N(point; means_c, factor factor^T) of each point, (n,), tile by tile."""
     log_density = np.empty(len(points))
-    constant = np.log(np.diag(factor)).sum() + len(mean) / 2 * np.log(2 * np.pi)
-    step = max(1, TILE_NUMBERS // len(mean))
+    origin = means.mean(axis=0)  # near the data, so that the squares below cancel little
+    white_means = solve_triangular(factor, (means - origin).T, lower=True).T  # (classes, d)
+    constant = np.log(np.diag(factor)).sum() + means.shape[1] / 2 * np.log(2 * np.pi)
+    step = max(1, TILE_NUMBERS // (means.shape[1] + len(means)))
     for start in range(0, len(points), step):
         rows = slice(start, start + step)
-        white = solve_triangular(factor, (points[rows] - mean).T, lower=True)  # (d, tile)
-        log_density[rows] = -0.5 * np.einsum("dn,dn->n", white, white) - constant
+        white = solve_triangular(factor, (points[rows] - origin).T, lower=True).T  # (tile, d)
+        squares = row_squares(white)[:, None] - 2 * white @ white_means.T + row_squares(white_means)
+        log_density[rows] = logsumexp(shares - squares / 2, axis=1) - constant
     return log_density
