@@ -1,11 +1,13 @@
+import contextlib
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.io import savemat
+from scipy.io import loadmat, savemat
 
 from cusal import datasets
+from cusal.datasets.matlab import read_mat
 from cusal.errors import DataError
 
 REAL = Path(os.environ.get("CUSAL_DATA", ""), "svhn", "train_32x32.mat")
@@ -29,6 +31,19 @@ def test_loads_channels_first_and_reads_ten_as_zero(folder):
     assert loaded.train.dtype == np.float32
     assert loaded.train.flags.c_contiguous
     assert loaded.test_labels.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("kind", ["u1", "i2", "f4", "f8"])
+def test_reads_what_scipy_reads(tmp_path, compressed, kind):
+    rng = np.random.default_rng(0)
+    written = {"X": rng.integers(0, 100, (4, 3, 2)).astype(kind), "longer_name": np.ones((1, 1), dtype=kind)}
+    savemat(tmp_path / "a.mat", written, do_compression=compressed)
+    ours, theirs = read_mat(tmp_path / "a.mat"), loadmat(tmp_path / "a.mat")
+    assert list(ours) == ["X", "longer_name"]
+    for name, array in ours.items():
+        assert array.dtype == theirs[name].dtype
+        assert np.array_equal(array, theirs[name])
 
 
 @pytest.mark.parametrize("share", [0, 0.0005, 0.002, 0.01, 0.3, 0.7, 0.9, 0.999])
@@ -55,6 +70,16 @@ def test_names_a_file_without_labels(folder):
     savemat(folder / "svhn" / "test_32x32.mat", {"X": np.zeros((32, 32, 3, 5), dtype=np.uint8)})
     with pytest.raises(DataError, match="holds no array 'y'"):
         datasets.load("svhn", folder)
+
+
+def test_a_damaged_header_ends_in_an_error_and_not_in_a_crash(folder):
+    path = folder / "svhn" / "test_32x32.mat"
+    savemat(path, {"X": np.zeros((32, 32, 3, 4), dtype=np.uint8), "y": np.ones((4, 1), dtype=np.uint8)})
+    raw = path.read_bytes()
+    for position in range(126, 192):
+        path.write_bytes(raw[:position] + bytes([255 - raw[position]]) + raw[position + 1 :])
+        with contextlib.suppress(DataError):
+            datasets.load("svhn", folder)
 
 
 def test_names_images_of_another_shape(folder):
