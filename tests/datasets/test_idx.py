@@ -63,9 +63,7 @@ def test_names_a_truncated_gzip_file(folder, kept):
         datasets.load("mnist", folder)
 
 
-@pytest.mark.parametrize(
-    "change", [lambda raw: raw[:-1], lambda raw: raw + b"0", lambda raw: b"\1" + raw[1:]]
-)
+@pytest.mark.parametrize("change", [lambda raw: raw[:-1], lambda raw: raw + b"0", lambda raw: b"\1" + raw[1:]])
 def test_names_a_file_whose_header_and_length_disagree(folder, change):
     path = folder / "mnist" / f"{STEMS[2]}.gz"
     path.write_bytes(gzip.compress(change(gzip.decompress(path.read_bytes()))))

@@ -51,12 +51,12 @@ def load_npz(path: Path) -> Dataset:
 def _read(path: Path) -> dict[str, NDArray[Any]]:
     if not path.is_file():
         raise DataError(f"{path} not found; give the path of an .npz file after npz:.")
+    if not zipfile.is_zipfile(path):  # a truncated archive has lost its end, which holds the list of arrays
+        raise corrupt(path, "it is not a whole .npz archive")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise corrupt(path, "it is not an .npz archive")
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, TypeError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, TypeError, RuntimeError) as error:
         raise corrupt(path, str(error)) from error
 
 

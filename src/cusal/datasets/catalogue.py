@@ -84,8 +84,6 @@ def describe(folder: str | Path | None = None) -> list[Description]:
         source, place = find_source(name), where(name, folder)
         there = not missing(source, place)
         rows.append(
-            Description(
-                name, source.title, source.classes, source.train, source.test, source.shape, there, place
-            )
+            Description(name, source.title, source.classes, source.train, source.test, source.shape, there, place)
         )
     return rows

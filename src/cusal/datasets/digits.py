@@ -26,6 +26,4 @@ def load(folder: Path) -> Dataset:
     train, test = split_stratified(labels)
     items = images.reshape(-1, *SOURCE.shape)
     items = ((items - items[train].mean()) / items[train].std()).astype(np.float32)
-    return Dataset(
-        "digits", items[train], labels[train], items[test], labels[test], classes=tuple("0123456789")
-    )
+    return Dataset("digits", items[train], labels[train], items[test], labels[test], classes=tuple("0123456789"))

@@ -65,7 +65,7 @@ def read_bytes(path: Path) -> bytes:
 
 def corrupt(path: Path, found: str) -> DataError:
     """Give the error for a file that is truncated or not what its name says."""
-    return DataError(f"{path} is corrupt or truncated: {found.rstrip('.')}; delete it and fetch it again.")
+    return DataError(f"{path} is corrupt or truncated: {found.rstrip('.')}; replace it with a fresh copy.")
 
 
 def as_classes(values: NDArray[np.integer], path: Path, *, count: int, classes: int) -> Labels:

@@ -29,9 +29,7 @@ def load(folder: Path) -> Dataset:
     others = set(classes) ^ set(list_classes(test_at))
     if others or len(classes) < 2:
         some = ", ".join(sorted(others)[:3]) or "fewer than two class folders"
-        raise DataError(
-            f"{folder}: train and val must hold the same class folders, two or more; found {some}."
-        )
+        raise DataError(f"{folder}: train and val must hold the same class folders, two or more; found {some}.")
     train, train_labels = list_images(train_at, classes)
     test, test_labels = list_images(test_at, classes)
     return Dataset(

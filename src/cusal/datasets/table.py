@@ -26,14 +26,12 @@ def load_csv(path: Path) -> Dataset:
     features = [column for column, name in enumerate(header) if column != target and name != "split"]
     if not features:
         raise DataError(f"{path} has no column of numbers beside {header[target]!r}; expected at least one.")
+    values = np.stack([_numbers(path, header[column], [row[column] for row in rows]) for column in features], axis=1)
     names, numbers = np.unique([row[target] for row in rows], return_inverse=True)
     labels = numbers.astype(np.int64)
     train, test = _split(path, header, rows) if "split" in header else split_stratified(labels)
     if not len(train) or not len(test):
         raise DataError(f"{path}: the {SPLITS[bool(len(train))]} split is empty; expected items in both.")
-    values = np.stack(
-        [_numbers(path, header[column], [row[column] for row in rows]) for column in features], axis=1
-    )
     deviation = values[train].std(axis=0)
     deviation[deviation == 0] = 1.0  # a constant column says nothing and stays at zero
     items = ((values - values[train].mean(axis=0)) / deviation).astype(np.float32)
@@ -58,9 +56,7 @@ def _read(path: Path) -> tuple[list[str], list[list[str]]]:
     return header, rows[1:]
 
 
-def _split(
-    path: Path, header: list[str], rows: list[list[str]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split(path: Path, header: list[str], rows: list[list[str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     column = header.index("split")
     values = np.array([row[column] for row in rows])
     known = np.isin(values, SPLITS)
