@@ -1,17 +1,23 @@
 import hashlib
+import os
+import subprocess
+import sys
 import threading
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cusal import datasets
 from cusal.datasets.download import get_source
+from cusal.datasets.idx import STEMS
 from cusal.errors import DataError
 
 pytest.importorskip("pooch", reason="downloading needs pooch")
 
+REAL = Path(os.environ.get("CUSAL_DATA", ""), "mnist")
 BODY = np.random.default_rng(0).bytes(2_000_000)
 SHA256 = f"sha256:{hashlib.sha256(BODY).hexdigest()}"
 
@@ -126,6 +132,51 @@ def test_without_network_the_error_names_file_and_folder(server, tmp_path):
         get_source("mnist", dead, tmp_path / "mnist")
     assert "images.gz" in str(caught.value)
     assert str(tmp_path / "mnist") in str(caught.value)
+
+
+def test_an_unpacked_form_is_not_downloaded_again(server, tmp_path):
+    for stem in STEMS:
+        (tmp_path / stem).touch()
+    get_source("mnist", source(server, "whole"), tmp_path)
+    assert not server.asked
+
+
+def test_a_folder_that_cannot_be_made_is_named(server, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match=r"cannot make .*file.mnist for mnist"):
+        get_source("mnist", source(server, "whole"), tmp_path / "file" / "mnist")
+
+
+@pytest.mark.skipif(
+    "CUSAL_DATA" not in os.environ or not REAL.is_dir(), reason="CUSAL_DATA names no folder that holds mnist/"
+)
+def test_the_real_files_have_the_checksums_of_the_source(tmp_path):
+    class Mirror(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=REAL)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Mirror) as mirror:
+        threading.Thread(target=mirror.serve_forever).start()
+        known = replace(datasets.find_source("mnist"), addresses=(f"http://127.0.0.1:{mirror.server_port}/",))
+        get_source("mnist", known, tmp_path / "mnist")
+        mirror.shutdown()
+    assert datasets.load("mnist", tmp_path).train.shape == (60_000, 1, 28, 28)
+
+
+@pytest.mark.parametrize(
+    ("module", "code", "extra"),
+    [
+        ("pooch", "import cusal.datasets as d; d.get('mnist', sys.argv[1])", "bench"),
+        ("PIL", "from cusal.datasets.image_folder import *; ImageFolder(('a.png',), (0,) * 3, (1,) * 3)[0]", "label"),
+    ],
+)
+def test_names_the_extra_that_is_missing(module, code, extra, tmp_path):
+    run = [sys.executable, "-c", f"import sys; sys.modules[{module!r}] = None; {code}", str(tmp_path)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert f"pip install 'cusal[{extra}]'" in done.stderr
 
 
 def test_nothing_is_downloaded_for_digits(tmp_path):

@@ -6,7 +6,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cusal.datasets.catalogue import find_source
@@ -39,11 +39,15 @@ def get(name: str, folder: str | Path | None = None, *, progress: Progress = pri
 
 def get_source(name: str, source: Source, folder: Path, *, progress: Progress = print_progress) -> Path:
     """Download the files that a source names into `folder`; each is tried at every address in turn."""
+    unchecked = [form for form in source.forms if not set(form) & {file for file, _ in source.checksums}]
+    if any(not missing(replace(source, forms=(form,)), folder) for form in unchecked):
+        return folder  # it is there in a form that has no checksum, such as unpacked
     if not source.checksums:
-        if missing(source, folder):
-            raise DataError(f"{name} cannot be downloaded: {source.advice}; expected in {folder}.")
-        return folder
-    folder.mkdir(parents=True, exist_ok=True)
+        raise DataError(f"{name} cannot be downloaded: {source.advice}; expected in {folder}.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot make {folder} for {name}: {error.strerror}; let CUSAL_DATA name another.") from error
     for file, checksum in source.checksums:
         _get_file(folder / file, checksum, addresses=source.addresses, progress=progress)
     return folder
