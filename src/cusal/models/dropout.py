@@ -23,8 +23,7 @@ def masked(module: nn.Module, generator: torch.Generator) -> Iterator[None]:
     A layer acts at the module's `sample_dropout` where it has that attribute, else at the layer's own rate.
     """
     handles = [
-        layer.register_forward_hook(_masking(rate, generator))
-        for layer, rate in _sampling_rates(module).items()
+        layer.register_forward_hook(_masking(rate, generator)) for layer, rate in _sampling_rates(module).items()
     ]
     try:
         yield

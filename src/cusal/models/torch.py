@@ -108,9 +108,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seen: list[Tensor] = []
         handle = layers[-1].register_forward_pre_hook(lambda layer, inputs: seen.append(inputs[0]))
         try:
-            return np.asarray(
-                self._run(X, lambda tile: (self.module_(tile), seen.pop())[1].flatten(1)).numpy()
-            )
+            return np.asarray(self._run(X, lambda tile: (self.module_(tile), seen.pop())[1].flatten(1)).numpy())
         finally:
             handle.remove()
 
@@ -165,9 +163,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             model.module_.load_state_dict(weights)
         except RuntimeError as error:
-            raise InvalidInput(
-                f"{path} holds the weights of another architecture; give its own: {error}"
-            ) from error
+            raise InvalidInput(f"{path} holds the weights of another architecture; give its own: {error}") from error
         model.module_.to(model._device())
         model.seed_, model.item_shape_ = fitted["seed_"], tuple(fitted["item_shape_"])
         model.classes_ = np.arange(fitted["classes"])
@@ -236,14 +232,10 @@ def _items(values: Any, device: torch.device, *, first: int = 0) -> Tensor:
     """Give rows as a finite float32 tensor, without a copy where they are one; `first` numbers them."""
     if not isinstance(values, Tensor):
         if values.dtype.kind not in "fiub":
-            raise InvalidInput(
-                f"X holds {values.dtype}; expected numbers. Encode other values as numbers first."
-            )
+            raise InvalidInput(f"X holds {values.dtype}; expected numbers. Encode other values as numbers first.")
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinity and is reported below
             array = np.ascontiguousarray(values, dtype=np.float32)
-        values = torch.from_numpy(
-            array if array.flags.writeable else array.copy()
-        )  # torch warns of read-only memory
+        values = torch.from_numpy(array if array.flags.writeable else array.copy())  # torch may write to it
     rows = values.detach().to(device, torch.float32)
     if not torch.isfinite(rows.sum()):  # one number to look at; a finite sum has only finite terms
         bad = ~torch.isfinite(rows).flatten(1).all(1)
