@@ -1,0 +1,7 @@
+"""Pools in files larger than memory, scored on this machine or on a Ray cluster."""
+
+from cusal.scale.engine import Engine, LocalEngine
+from cusal.scale.score import Files, score
+from cusal.scale.scorer import Request
+
+__all__ = ["Engine", "Files", "LocalEngine", "Request", "score"]

@@ -1,0 +1,30 @@
+"""Where chunks are scored: the interface, and this machine as its first implementation."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from cusal.scale.candidates import Candidates
+from cusal.scale.parts import Chunk
+
+Advance = Callable[[int], None]
+
+
+class Work(Protocol):
+    """What is done with each chunk: `Scorer`. It is told whom to notify of the rows that are done."""
+
+    def __call__(self, chunk: Chunk, advance: Advance = ..., /) -> Candidates: ...
+
+
+class Engine(Protocol):
+    """Gives each chunk with its candidates, in any order; `advance` hears of rows as they are done."""
+
+    def map(self, chunks: Sequence[Chunk], work: Work, advance: Advance) -> Iterator[tuple[Chunk, Candidates]]: ...
+
+
+class LocalEngine:
+    """One chunk after the other; the estimator itself uses every core."""
+
+    def map(self, chunks: Sequence[Chunk], work: Work, advance: Advance) -> Iterator[tuple[Chunk, Candidates]]:
+        """Score the chunks in order."""
+        for chunk in chunks:
+            yield chunk, work(chunk, advance)
