@@ -1,0 +1,84 @@
+"""What `cusal bench` does: overrides from the command line, the run, and what is said at the end."""
+
+import sys
+import tomllib
+from typing import Any
+
+from cusal.bench.grid import Grid, preset_names, read_grid
+from cusal.bench.runner import Outcome, run_grid
+from cusal.errors import InvalidInput
+
+STOPPED = 130  # what a shell gives for Ctrl-C
+
+
+def list_presets() -> str:
+    """Give a table of the presets, one line each."""
+    lines = []
+    for name in preset_names():
+        values = read_grid(name).values
+        schedule = f"{values['warm_up']} + {values['rounds']} x {values['batch_size']} labels"
+        size = f"{len(values['strategies'])} strategies, {values['seeds']} seeds"
+        lines.append(f"{name:14} {values['title']:36} {schedule:24} {size}")
+    return "\n".join(lines)
+
+
+def run(name: str, options: dict[str, Any], changes: list[str], *, place: str, workers: int | None) -> int:
+    """Do the grid with what the command line changes of it, and give the exit code."""
+    grid = change_grid(read_grid(name), options, changes)
+    specs = grid.specs()
+    print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
+    try:
+        outcome = run_grid(specs, place, workers=workers)
+    except KeyboardInterrupt:
+        print("\nstopped; the rounds done are kept, and the same command goes on from there.", file=sys.stderr)
+        return STOPPED
+    return _conclude(outcome, place)
+
+
+def change_grid(grid: Grid, options: dict[str, Any], changes: list[str]) -> Grid:
+    """Give the grid with the options of the command line and `key=value` changes."""
+    values = dict(options)
+    names = values.pop("strategies", None)
+    if "seeds" in values:
+        values["seeds"] = parse_seeds(values["seeds"])
+    for change in changes:
+        key, equals, text = change.partition("=")
+        if not equals:
+            raise InvalidInput(f"--set {change} has no value; write --set key=value.")
+        values[key.strip()] = _parse(text.strip())
+    if names is not None:
+        grid = grid.choose([name.strip() for name in names.split(",") if name.strip()])
+    return grid.override(values)
+
+
+def parse_seeds(text: str) -> int | list[int]:
+    """Give a number of seeds, or the seeds of a range "5-9" or a list "0,3".
+
+    >>> parse_seeds("5"), parse_seeds("5-7"), parse_seeds("0,3")
+    (5, [5, 6, 7], [0, 3])
+    """
+    try:
+        if "-" in text:
+            first, last = text.split("-")
+            return list(range(int(first), int(last) + 1))
+        return [int(part) for part in text.split(",")] if "," in text else int(text)
+    except ValueError:
+        raise InvalidInput(f"--seeds is {text!r}; expected a number (5), a range (5-9) or a list (0,3).") from None
+
+
+def _parse(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text  # a text without quotes
+
+
+def _conclude(outcome: Outcome, place: str) -> int:
+    print(f"{outcome.done} of {outcome.total} runs are done in {place}.")
+    if outcome.elsewhere:
+        print(f"{outcome.elsewhere} are under way in another runner.")
+    for run_id, traceback in outcome.failed:
+        print(f"\nrun {run_id} failed:\n{traceback.rstrip()}", file=sys.stderr)
+    if outcome.failed:
+        print(f"\n{len(outcome.failed)} failed; the same command tries them again.", file=sys.stderr)
+    return 1 if outcome.failed else 0

@@ -1,0 +1,154 @@
+"""A spec made real: the data, the warm-up labels, the session, and the rounds that it yields."""
+
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from cusal import datasets, strategies
+from cusal.bench.estimator import estimate_pool_error
+from cusal.bench.listing import ListingCusal
+from cusal.bench.networks import build_module
+from cusal.bench.spec import Spec
+from cusal.checks import Indices
+from cusal.errors import InvalidInput
+from cusal.session import Session
+from cusal.simulate import Round, simulate
+from cusal.strategy import Strategy
+
+
+@lru_cache(maxsize=1)
+def load_data(name: str) -> datasets.Dataset:
+    """Give a data set, read once for all runs of a process."""
+    return datasets.load(name)
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Some items of a data set that is too large to copy them, indexed like an array."""
+
+    items: Any
+    rows: Indices
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array that this stands for."""
+        return (len(self.rows), *self.items.shape[1:])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.items[self.rows[key]]
+
+
+class Experiment:
+    """One run of a spec over its data: `rows` are the positions in the train split that take part, ascending."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.data = load_data(spec.dataset)
+        labels = self.data.train_labels
+        self.warm_up, self.rows = draw_items(spec, labels, len(self.data.classes))
+        self.labels = labels[self.rows]
+        train = self.data.train
+        self.items: Any = train
+        if len(self.rows) < len(train):
+            self.items = train[self.rows] if isinstance(train, np.ndarray) else Subset(train, self.rows)
+
+    def start(self, state: bytes | None = None) -> Session:
+        """Give the session at its beginning, or as it was when `state` was pickled."""
+        if state is not None:
+            return Session.resume(pickle.loads(state), self.items)
+        places = np.searchsorted(self.rows, self.warm_up)
+        return Session(
+            self.items,
+            build_model(self.spec, self.items.shape[1:], len(self.data.classes)),
+            build_strategy(self.spec),
+            labelled=dict(zip(places.tolist(), self.labels[places].tolist(), strict=True)),
+            classes=range(len(self.data.classes)),
+            seed=self.spec.seed,
+            recalibrate=self.spec.recalibrate,  # type: ignore[arg-type]
+            reference=self.spec.reference,  # type: ignore[arg-type]
+        )
+
+    def rounds(self, session: Session) -> Iterator[Round]:
+        """Yield the rounds that are left, each as it ends."""
+        return simulate(
+            session,
+            self.labels,
+            rounds=self.spec.rounds - session.round - 1,
+            batch_size=self.spec.batch_size,
+            test=(self.data.test, self.data.test_labels),
+            measure=self._measure(),
+        )
+
+    def _measure(self) -> Callable[[Session], dict[str, float]] | None:
+        spec, labels = self.spec, self.labels
+        if not spec.estimator_every:
+            return None
+
+        def measure(session: Session) -> dict[str, float]:
+            if session.round % spec.estimator_every:
+                return {}
+            return estimate_pool_error(session, labels, bandwidth=spec.bandwidth, p=spec.p)
+
+        return measure
+
+
+def draw_items(spec: Spec, labels: Indices, classes: int) -> tuple[Indices, Indices]:
+    """Give the positions of the warm-up items, and of all that take part, ascending; from the seed alone."""
+    rng = np.random.default_rng([spec.seed])
+    if spec.warm_up >= len(labels):
+        raise InvalidInput(f"warm_up is {spec.warm_up}, but {spec.dataset} has {len(labels)} train items; lower it.")
+    if spec.balanced:
+        each, odd = divmod(spec.warm_up, classes)
+        if odd:
+            raise InvalidInput(
+                f"warm_up is {spec.warm_up}, which {classes} classes cannot share equally; "
+                f"give a multiple of {classes}, or balanced = false."
+            )
+        warm_up = np.concatenate([_some_of(rng, labels, number, each) for number in range(classes)])
+    else:
+        warm_up = rng.choice(len(labels), spec.warm_up, replace=False)
+    if spec.pool is None:
+        return np.sort(warm_up), np.arange(len(labels))
+    rest = np.setdiff1d(np.arange(len(labels)), warm_up)
+    if spec.pool > len(rest):
+        raise InvalidInput(
+            f"pool is {spec.pool}, but {spec.dataset} has {len(rest)} train items besides the warm-up; lower it."
+        )
+    pool = rng.choice(rest, spec.pool, replace=False)
+    return np.sort(warm_up), np.sort(np.concatenate([warm_up, pool]))
+
+
+def _some_of(rng: np.random.Generator, labels: Indices, number: int, count: int) -> Indices:
+    members = np.flatnonzero(labels == number)
+    if len(members) < count:
+        raise InvalidInput(f"class {number} has {len(members)} train items, but a balanced warm-up needs {count}.")
+    return rng.choice(members, count, replace=False)
+
+
+def build_strategy(spec: Spec) -> Strategy:
+    """Give the strategy with its settings."""
+    if spec.numerics == "listing":
+        return ListingCusal(**spec.settings)
+    return strategies.find(spec.strategy)(**spec.settings)
+
+
+def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
+    """Give the untrained classifier."""
+    module = build_module(spec.network, item_shape, classes)
+    from cusal.models.torch import TorchClassifier
+
+    return TorchClassifier(
+        module,
+        epochs=spec.epochs,
+        batch_size=spec.train_batch_size,
+        learning_rate=spec.learning_rate,
+        weight_decay=spec.weight_decay,
+        warm_start=spec.warm_start,
+    )

@@ -1,0 +1,102 @@
+"""The runner: do what is missing of some specs, in parallel processes, in the order given."""
+
+import multiprocessing
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+
+from cusal.bench.progress import Progress
+from cusal.bench.spec import Spec
+from cusal.bench.worker import News, one_thread, work
+from cusal.store import Store, process_name
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a start of the runner achieved: runs done in all, and (run id, traceback) of those that failed."""
+
+    done: int
+    total: int
+    failed: tuple[tuple[str, str], ...]
+    elsewhere: int  # runs that another runner is at
+
+
+@dataclass
+class _Worker:
+    process: SpawnProcess
+    channel: Connection
+    owner: str
+
+
+def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -> Outcome:
+    """Do the runs that are not done yet; what is stored already is never done again.
+
+    `place` is the path or URL of the store, `workers` the number of processes: as many as cores unless told. A
+    KeyboardInterrupt ends the processes, frees their runs and is raised again.
+    """
+    with Store(place) as store:
+        runs = [spec.run for spec in specs]
+        store.add(runs)
+        known = {row["id"]: row for row in store.runs()}
+        missing = [run.id for run in runs if known[run.id]["status"] != "done"]
+        count = min(workers or os.cpu_count() or 1, len(missing))
+        with Progress(runs, len(runs) - len(missing), workers=max(1, count)) as progress:
+            for run in runs:
+                written = [row["round"] for row in store.rounds([run.id])]
+                progress.skip(run.id, max(written, default=-1))
+            if missing:
+                _supervise(store, place, missing, count, progress)
+        return _outcome(store, {run.id for run in runs})
+
+
+def _supervise(store: Store, place: str, run_ids: list[str], count: int, progress: Progress) -> None:
+    workers = [_start(place, run_ids) for _ in range(count)]
+    try:
+        while workers:
+            wait([worker.channel for worker in workers] + [worker.process.sentinel for worker in workers])
+            for worker in list(workers):
+                _listen(worker, progress)
+                if worker.process.is_alive():
+                    continue
+                worker.process.join()
+                _listen(worker, progress)  # what it said last
+                workers.remove(worker)
+                if worker.process.exitcode != 0:
+                    reason = f"the process that did this run ended with code {worker.process.exitcode}"
+                    for run_id in store.release(worker.owner, failed=reason):
+                        progress.tell(News(run_id, "failed", text=reason))
+                    workers.append(_start(place, run_ids))
+    finally:
+        for worker in workers:
+            worker.process.terminate()  # a round is written whole or not at all, so this is safe at any moment
+        for worker in workers:
+            worker.process.join()
+            store.release(worker.owner)
+
+
+def _start(place: str, run_ids: list[str]) -> _Worker:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=work, args=(place, run_ids, theirs), daemon=True)
+    with one_thread():
+        process.start()
+    theirs.close()
+    assert process.pid is not None
+    return _Worker(process, ours, process_name(process.pid))
+
+
+def _listen(worker: _Worker, progress: Progress) -> None:
+    try:
+        while worker.channel.poll():
+            progress.tell(worker.channel.recv())
+    except (EOFError, OSError):  # the process has ended; its exit code tells the rest
+        return
+
+
+def _outcome(store: Store, run_ids: set[str]) -> Outcome:
+    rows = [row for row in store.runs() if row["id"] in run_ids]
+    failed = tuple((row["id"], row["traceback"] or "") for row in rows if row["status"] == "failed")
+    done = sum(row["status"] == "done" for row in rows)
+    return Outcome(done, len(rows), failed, sum(row["status"] == "running" for row in rows))

@@ -1,0 +1,104 @@
+"""The tables of a store, the same on SQLite and PostgreSQL.
+
+runs         one line for each run: what defines it, how far it is and who is at it
+rounds       one line for each round: labels, temperature, seconds of each phase
+metrics      numbers of a round by split (test, pool, estimate) and kind (raw, recalibrated, measured)
+bins         reliability bins of the test set, at the quarters of a run
+picks        the items that a round asked for, best first
+checkpoints  the session of an unfinished run, as of its last round
+"""
+
+from sqlalchemy import Column, Double, ForeignKey, Integer, LargeBinary, MetaData, Table, Text
+
+VERSION = 1
+METADATA = MetaData()
+
+
+def _run_id() -> Column[str]:
+    return Column("run_id", Text, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+
+
+def _key(name: str, kind: type[Integer] | type[Text] = Integer) -> Column[object]:
+    return Column(name, kind, primary_key=True, autoincrement=False)
+
+
+STORE = Table("cusal_store", METADATA, _key("version"))
+
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("experiment", Text, nullable=False),
+    Column("dataset", Text, nullable=False),
+    Column("strategy", Text, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("rounds", Integer, nullable=False),
+    Column("batch_size", Integer, nullable=False),
+    Column("spec", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("traceback", Text),
+    Column("lease", Double),
+    Column("owner", Text),
+    Column("updated", Double, nullable=False),
+)
+
+ROUNDS = Table(
+    "rounds",
+    METADATA,
+    _run_id(),
+    _key("round"),
+    Column("labelled", Integer, nullable=False),
+    Column("temperature", Double, nullable=False),
+    Column("evidence", Integer, nullable=False),
+    Column("seconds_fit", Double, nullable=False),
+    Column("seconds_predict", Double, nullable=False),
+    Column("seconds_select", Double, nullable=False),
+    Column("seconds_test", Double, nullable=False),
+)
+
+METRICS = Table(
+    "metrics",
+    METADATA,
+    _run_id(),
+    _key("round"),
+    _key("split", Text),
+    _key("kind", Text),
+    _key("name", Text),
+    Column("value", Double),  # null: not a number
+)
+
+BINS = Table(
+    "bins",
+    METADATA,
+    _run_id(),
+    _key("round"),
+    _key("split", Text),
+    _key("kind", Text),
+    _key("bin"),
+    Column("count", Integer, nullable=False),
+    Column("score", Double, nullable=False),
+    Column("hits", Double, nullable=False),
+)
+
+PICKS = Table(
+    "picks",
+    METADATA,
+    _run_id(),
+    _key("round"),
+    _key("rank"),
+    Column("item", Integer, nullable=False),
+    Column("label", Text, nullable=False),
+    Column("error", Double),
+    Column("confidence", Double),
+    Column("decided_by", Text),
+)
+
+CHECKPOINTS = Table(
+    "checkpoints",
+    METADATA,
+    _run_id(),
+    Column("round", Integer, nullable=False),
+    Column("state", LargeBinary, nullable=False),
+)
+
+OF_A_ROUND = (ROUNDS, METRICS, BINS, PICKS)  # what a run has written, oldest dependency first
