@@ -79,9 +79,11 @@ def report(
     Example: cusal report runs.db --out report --format html
     """
     from cusal.report import write
+    from cusal.store import Store
 
-    for path in write(store, out, [name.strip() for name in formats.split(",") if name.strip()]):
-        print(path)
+    with Store(store, create=False) as source:
+        for path in write(source, out, [name.strip() for name in formats.split(",") if name.strip()]):
+            print(path)
 
 
 @app.command()
@@ -140,7 +142,7 @@ def store_export(store: StorePlace, folder: Annotated[str, typer.Argument(help="
     """
     from cusal.store import Store
 
-    with Store(store) as source:
+    with Store(store, create=False) as source:
         print(source.export(folder))
 
 

@@ -6,59 +6,33 @@ runner died is free again, at once where the process can be seen to be dead, els
 """
 
 import os
-import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cusal.errors import MissingExtra, StoreError
+import sqlalchemy as sa
 
-try:
-    import sqlalchemy as sa
-except ImportError as error:
-    raise MissingExtra("the store of runs", "bench") from error
-
-from cusal import tables
-from cusal.tables import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS, STORE
+from cusal.errors import StoreError
+from cusal.store import archive, tables
+from cusal.store.archive import Summary
+from cusal.store.engine import open_engine, translated
+from cusal.store.owners import is_dead, process_name
+from cusal.store.records import Claim, Row, Run, rows_of
+from cusal.store.tables import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS, STORE
 
 if TYPE_CHECKING:
     from cusal.simulate import Round
 
 LEASE_SECONDS = 300.0
-BUSY_MILLISECONDS = 60_000
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run as the store knows it; `spec` is the canonical JSON that `id` is the hash of."""
-
-    id: str
-    experiment: str
-    dataset: str
-    strategy: str
-    seed: int
-    rounds: int
-    batch_size: int
-    spec: str
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A run that is ours until the lease ends, and the pickled session to go on from; None starts at round 0."""
-
-    run: Run
-    owner: str
-    state: bytes | None
 
 
 class Store:
     """The runs of one or more experiments.
 
-    `place` is the path of an SQLite file, made when it is not there, or a URL such as
+    `place` is the path of an SQLite file, made when it is not there unless `create` is false, or a URL such as
     `postgresql://user:password@host/database`.
 
     >>> store = Store(":memory:")
@@ -66,9 +40,11 @@ class Store:
     []
     """
 
-    def __init__(self, place: str | os.PathLike[str]) -> None:
+    def __init__(self, place: str | os.PathLike[str], *, create: bool = True) -> None:
         self.place = str(place)
-        self._engine = _engine(self.place)
+        if not create and "://" not in self.place and not Path(self.place).expanduser().is_file():
+            raise StoreError(f"there is no store {self.place}; give the file that `cusal bench --store` wrote.")
+        self._engine = open_engine(self.place)
         with self._writing() as connection:
             known = set(sa.inspect(connection).get_table_names())
             if STORE.name not in known and known & set(tables.METADATA.tables):
@@ -148,7 +124,7 @@ class Store:
         last = record.round >= claim.run.rounds
         with self._writing() as connection:
             self._hold(connection, claim)
-            for table, rows in _rows_of(claim.run, record, items, labels).items():
+            for table, rows in rows_of(claim.run, record, items, labels).items():
                 if rows:
                     connection.execute(table.insert(), rows)
             connection.execute(CHECKPOINTS.delete().where(CHECKPOINTS.c.run_id == claim.run.id))
@@ -195,6 +171,18 @@ class Store:
         """Give the picks of all or some runs, in order."""
         return self._of_runs(PICKS, run_ids)
 
+    def export(self, folder: str | os.PathLike[str]) -> Summary:
+        """Write the runs to compact files in `folder`; see `archive`."""
+        with self._reading() as connection:
+            return archive.export(connection, Path(folder).expanduser())
+
+    def load(self, folder: str | os.PathLike[str]) -> Summary:
+        """Put in the runs that `export` wrote; of a run that is here already, the one with more rounds stays."""
+        with self._writing() as connection:
+            running = connection.execute(sa.select(RUNS).where(RUNS.c.status == "running")).all()
+            held = {row.id for row in running if not _is_free(row)}
+            return archive.load(connection, Path(folder).expanduser(), held=held)
+
     def _of_runs(self, table: sa.Table, run_ids: Iterable[str] | None) -> list[Row]:
         query = sa.select(table).order_by(*table.primary_key.columns)
         if run_ids is None:
@@ -202,12 +190,19 @@ class Store:
         return [row for run_id in run_ids for row in self._read(query.where(table.c.run_id == run_id))]
 
     def _read(self, query: sa.Select[Any]) -> list[Row]:
-        with _translated(self.place), self._engine.connect().execution_options(reading=True) as connection:
+        with self._reading() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        """One unchanging picture of the store, whatever others write meanwhile."""
+        level = {"isolation_level": "REPEATABLE READ"} if self._engine.name == "postgresql" else {}
+        with translated(self.place), self._engine.connect().execution_options(reading=True, **level) as connection:
+            yield connection
+
+    @contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
-        with _translated(self.place), self._engine.begin() as connection:
+        with translated(self.place), self._engine.begin() as connection:
             yield connection
 
     def _hold(self, connection: sa.Connection, claim: Claim) -> None:
@@ -221,135 +216,11 @@ class LeaseLost(StoreError):
     """The run belongs to another runner by now."""
 
 
-def process_name(pid: int | None = None) -> str:
-    """Give a name that no other process has, now or later: host, process id (this one's), time of its start."""
-    pid = pid or os.getpid()
-    return f"{socket.gethostname()}/{pid}/{_started(pid)}"
-
-
-def _started(pid: int) -> str:
-    """The kernel's start time of a process, which tells it from a later one of the same number; "" if not known."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
-        return ""
-
-
-def _is_dead(owner: str) -> bool:
-    host, _, process = owner.partition("/")
-    pid, _, started = process.partition("/")
-    if host != socket.gethostname() or not pid.isdigit():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return started != "" and started != _started(int(pid))
-
-
 def _is_free(row: Any) -> bool:
     if row.status != "running":
         return bool(row.status == "open")
-    return row.lease is None or row.lease < time.time() or row.owner is None or _is_dead(row.owner)
+    return row.lease is None or row.lease < time.time() or row.owner is None or is_dead(row.owner)
 
 
 def _update(connection: sa.Connection, run_id: str, **values: Any) -> None:
     connection.execute(RUNS.update().where(RUNS.c.id == run_id).values(**values, updated=time.time()))
-
-
-def _rows_of(run: Run, record: "Round", items: Sequence[int], labels: Sequence[str]) -> dict[sa.Table, list[Row]]:
-    key = {"run_id": run.id, "round": record.round}
-    seconds = {f"seconds_{phase}": record.seconds[phase] for phase in ("fit", "predict", "select", "test")}
-    line = {"labelled": record.labelled, "temperature": record.temperature, "evidence": record.evidence}
-    measured = [("estimate", "measured", record.measured)]
-    for split, scores in (("test", record.test), ("pool", record.pool)):
-        if scores is not None:
-            measured += [(split, "raw", scores.raw), (split, "recalibrated", scores.recalibrated)]
-    metrics = [
-        key | {"split": split, "kind": kind, "name": name, "value": None if value != value else float(value)}
-        for split, kind, values in measured
-        for name, value in values.items()
-    ]
-    bins: list[Row] = []
-    if record.test is not None and record.round in quarters(run.rounds):
-        for kind, cells in (("raw", record.test.raw_bins), ("recalibrated", record.test.recalibrated_bins)):
-            columns = zip(cells.count.tolist(), cells.score.tolist(), cells.hits.tolist(), strict=True)
-            for i, (count, score, hits) in enumerate(columns):
-                place = {"split": "test", "kind": kind, "bin": i}
-                bins.append(key | place | {"count": count, "score": score, "hits": hits})
-    return {ROUNDS: [key | line | seconds], METRICS: metrics, BINS: bins, PICKS: _pick_rows(key, record, items, labels)}
-
-
-def _pick_rows(key: Row, record: "Round", items: Sequence[int], labels: Sequence[str]) -> list[Row]:
-    query = record.query
-    if query is None:
-        return []
-    rows = []
-    for rank, (item, label) in enumerate(zip(items, labels, strict=True)):
-        known = {
-            "error": None if query.error is None else float(query.error[rank]),
-            "confidence": None if query.confidence is None else float(query.confidence[rank]),
-            "decided_by": None if query.decided_by is None else str(query.decided_by[rank]),
-        }
-        rows.append(key | {"rank": rank, "item": int(item), "label": label} | known)
-    return rows
-
-
-def quarters(rounds: int) -> set[int]:
-    """Give the rounds 0, T/4, T/2, 3T/4 and T of a run of T rounds."""
-    return {round(rounds * part / 4) for part in range(5)}
-
-
-def _engine(place: str) -> sa.Engine:
-    if place == ":memory:":
-        return _sqlite(sa.create_engine("sqlite://", poolclass=sa.StaticPool))
-    if "://" not in place:
-        path = Path(place).expanduser()
-        if path.is_dir() or not path.parent.is_dir():
-            reason = "a folder" if path.is_dir() else "in a folder that does not exist"
-            raise StoreError(f"{place} is {reason}; give the path of a file, such as runs.db, or a database URL.")
-        return _sqlite(sa.create_engine(sa.URL.create("sqlite", database=str(path))))
-    try:
-        url = sa.make_url(place)
-        if url.drivername in ("postgresql", "postgres"):
-            url = url.set(drivername="postgresql+psycopg")
-        engine = sa.create_engine(url, pool_pre_ping=True)
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a store on PostgreSQL", "postgres") from error
-    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
-        raise StoreError(
-            f"{place!r} is no database URL ({error}); give postgresql://user@host/name or a path."
-        ) from None
-    return _sqlite(engine) if url.get_backend_name() == "sqlite" else engine
-
-
-def _sqlite(engine: sa.Engine) -> sa.Engine:
-    @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions begin where we say so
-        for pragma in (
-            f"busy_timeout={BUSY_MILLISECONDS}",
-            "journal_mode=WAL",
-            "synchronous=NORMAL",
-            "foreign_keys=ON",
-        ):
-            connection.execute(f"PRAGMA {pragma}").close()
-
-    @sa.event.listens_for(engine, "begin")
-    def begin(connection: sa.Connection) -> None:
-        # A transaction that reads first and writes later would fail, not wait, when another writes in between.
-        if not connection.get_execution_options().get("reading"):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
-
-
-@contextmanager
-def _translated(place: str) -> Iterator[None]:
-    try:
-        yield
-    except sa.exc.DBAPIError as error:
-        hint = "check that it is a store of cusal and can be written, or that the server is up"
-        raise StoreError(f"cannot use the store {place}: {str(error.orig).strip()}; {hint}.") from error

@@ -1,0 +1,65 @@
+"""The database behind a store: SQLite as several processes need it, or PostgreSQL through psycopg."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from cusal.errors import MissingExtra, StoreError
+
+BUSY_MILLISECONDS = 60_000
+
+
+def open_engine(place: str) -> sa.Engine:
+    if place == ":memory:":
+        return _sqlite(sa.create_engine("sqlite://", poolclass=sa.StaticPool))
+    if "://" not in place:
+        path = Path(place).expanduser()
+        if path.is_dir() or not path.parent.is_dir():
+            reason = "a folder" if path.is_dir() else "in a folder that does not exist"
+            raise StoreError(f"{place} is {reason}; give the path of a file, such as runs.db, or a database URL.")
+        return _sqlite(sa.create_engine(sa.URL.create("sqlite", database=str(path))))
+    try:
+        url = sa.make_url(place)
+        if url.drivername in ("postgresql", "postgres"):
+            url = url.set(drivername="postgresql+psycopg")
+        engine = sa.create_engine(url, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a store on PostgreSQL", "postgres") from error
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
+        raise StoreError(
+            f"{place!r} is no database URL ({error}); give postgresql://user@host/name or a path."
+        ) from None
+    return _sqlite(engine) if url.get_backend_name() == "sqlite" else engine
+
+
+def _sqlite(engine: sa.Engine) -> sa.Engine:
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions begin where we say so
+        for pragma in (
+            f"busy_timeout={BUSY_MILLISECONDS}",
+            "journal_mode=WAL",
+            "synchronous=NORMAL",
+            "foreign_keys=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        # A transaction that reads first and writes later would fail, not wait, when another writes in between.
+        reading = connection.get_execution_options().get("reading")
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    try:
+        yield
+    except sa.exc.DBAPIError as error:
+        hint = "check that it is a store of cusal and can be written, or that the server is up"
+        raise StoreError(f"cannot use the store {place}: {str(error.orig).strip()}; {hint}.") from error

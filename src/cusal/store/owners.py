@@ -1,0 +1,34 @@
+"""Who holds a run: a process by a name that no other has, and whether it is still alive."""
+
+import os
+import socket
+from pathlib import Path
+
+
+def process_name(pid: int | None = None) -> str:
+    """Give a name that no other process has, now or later: host, process id (this one's), time of its start."""
+    pid = pid or os.getpid()
+    return f"{socket.gethostname()}/{pid}/{_started(pid)}"
+
+
+def is_dead(owner: str) -> bool:
+    """Tell whether this process is known to be gone; one on another host cannot be seen and may live."""
+    host, _, process = owner.partition("/")
+    pid, _, started = process.partition("/")
+    if host != socket.gethostname() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return started != "" and started != _started(int(pid))
+
+
+def _started(pid: int) -> str:
+    """The kernel's start time of a process, which tells it from a later one of the same number; "" if not known."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""
