@@ -162,6 +162,16 @@ def test_samples_are_repeatable_differ_and_keep_one_mask_for_all_rows(digits, mo
     assert np.allclose(twins, twins[:1])
 
 
+@pytest.mark.parametrize("network", [MnistNet, GarmentClassifier])
+def test_sampling_in_halves_equals_sampling_the_whole_network(network):
+    images = np.random.default_rng(0).normal(size=(6, 1, 28, 28))
+    model = TorchClassifier(network(), epochs=1, random_state=0).fit(images, np.arange(6))
+    halves = model.sample_proba(images, 3)
+    model.module_ = nn.Sequential(model.module_)
+    model.module_.sample_dropout = 0.5
+    assert np.allclose(model.sample_proba(images, 3), halves, atol=1e-6)
+
+
 def test_sampling_leaves_predictions_as_they_were(digits, model):
     X, _ = digits
     before = model.predict_proba(X[:10])

@@ -5,10 +5,13 @@ introductory tutorial (44,426 parameters). Both take images (n, 1, 28, 28) and g
 
 Two rates of dropout, because training and sampling are two questions:
 - `dropout` acts in training. It is 0 by default: the paper's figures reproduce without it.
-- `sample_dropout` acts in Monte-Carlo sampling alone (`TorchClassifier.sample_proba`, for BALD, BatchBALD),
-  which without any dropout would give equal samples. The layers stand where DeepAL has them in `MnistNet`,
-  and after each hidden fully connected layer in `GarmentClassifier` (the tutorial has none) and `SmallNet`.
+- `sample_dropout` acts in Monte-Carlo sampling alone (`TorchClassifier.sample_proba`, for BALD and BatchBALD), which
+  without any dropout would give equal samples. The layers stand where DeepAL has them in `MnistNet`, and after each
+  hidden fully connected layer in `GarmentClassifier` (the tutorial has none) and `SmallNet`.
 Predictions and embeddings never use dropout; its layers have no parameters, so the counts stay as published.
+
+`before_dropout` and `after_dropout` are the two halves of `forward`. Sampling computes the first half, with its costly
+convolutions, once for all samples.
 """
 
 import torch
@@ -42,9 +45,16 @@ class MnistNet(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> Tensor:
         """Give logits (n, classes) for images (n, 1, 28, 28)."""
+        return self.after_dropout(self.before_dropout(x))
+
+    def before_dropout(self, x: Tensor) -> Tensor:
+        """Give what the convolutions see, (n, 20, 4, 4)."""
         x = max_pool(self.conv1(x)).relu()
-        x = max_pool(self.dropout1(self.conv2(x))).relu()
-        x = self.hidden(x.flatten(1)).relu()
+        return max_pool(self.conv2(x)).relu()
+
+    def after_dropout(self, x: Tensor) -> Tensor:
+        """Give logits; DeepAL drops channels before it pools, which gives the same values for four times the work."""
+        x = self.hidden(self.dropout1(x).flatten(1)).relu()
         return self.output(self.dropout2(x))
 
 
@@ -66,11 +76,18 @@ class GarmentClassifier(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> Tensor:
         """Give logits (n, classes) for images (n, 1, 28, 28)."""
+        return self.after_dropout(self.before_dropout(x))
+
+    def before_dropout(self, x: Tensor) -> Tensor:
+        """Give the first hidden layer, (n, 120)."""
         x = max_pool(self.conv1(x)).relu()  # the tutorial takes ReLU first: the same values, with four times the work
         x = max_pool(self.conv2(x)).relu()
-        x = self.dropout1(self.hidden1(x.flatten(1)).relu())
-        x = self.dropout2(self.hidden2(x).relu())
-        return self.output(x)
+        return self.hidden1(x.flatten(1)).relu()
+
+    def after_dropout(self, x: Tensor) -> Tensor:
+        """Give logits."""
+        x = self.hidden2(self.dropout1(x)).relu()
+        return self.output(self.dropout2(x))
 
 
 class SmallNet(nn.Module):  # type: ignore[misc]

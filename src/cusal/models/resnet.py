@@ -79,7 +79,14 @@ class _ResNet(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> Tensor:
         """Give logits (n, classes) for images (n, channels, height, width)."""
-        x = self.blocks(self.stem(x)).mean((2, 3))
+        return self.after_dropout(self.before_dropout(x))
+
+    def before_dropout(self, x: Tensor) -> Tensor:
+        """Give the embedding, (n, features)."""
+        return self.blocks(self.stem(x)).mean((2, 3))
+
+    def after_dropout(self, x: Tensor) -> Tensor:
+        """Give logits."""
         return self.output(self.dropout(x))
 
     def reset_parameters(self) -> None:

@@ -117,15 +117,21 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Dropout acts at the module's `sample_dropout` where it has that attribute, else at each layer's rate.
         """
-        seeds = range(as_count(n, "n"))
+        as_count(n, "n")
         self._check_fitted()
+        seeds = [int(np.random.SeedSequence((self.seed_, i)).generate_state(1, np.uint64)[0]) for i in range(n)]
         generator = torch.Generator()
+        # What comes before any dropout is the same in all samples; a module may offer the two halves of its forward.
+        first = getattr(self.module_, "before_dropout", None)
+        rest = self.module_.after_dropout if first else self.module_
 
         def sample(tile: Tensor) -> Tensor:
+            if first:
+                tile = first(tile)
             logits = []
-            for number in seeds:  # seeded for each tile, so that every tile meets the same masks
-                generator.manual_seed(_mixed(self.seed_, number))
-                logits.append(self.module_(tile))
+            for seed in seeds:
+                generator.manual_seed(seed)  # for each tile, so that all rows meet the same masks
+                logits.append(rest(tile))
             return torch.stack(logits, 1)
 
         with dropout.masked(self.module_, generator):
@@ -295,7 +301,3 @@ def _tile_rows(item_shape: tuple[int, ...], device: torch.device) -> int:
 def _softmax(logits: Tensor) -> Probs:
     """Give the softmax over the last axis in float64."""
     return np.asarray(torch.softmax(logits.double(), -1).numpy())
-
-
-def _mixed(seed: int, number: int) -> int:
-    return int(np.random.SeedSequence((seed, number)).generate_state(1, np.uint64)[0])
