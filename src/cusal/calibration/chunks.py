@@ -16,10 +16,10 @@ from cusal.checks import Floats
 CHUNK_BYTES = 1 << 20
 
 
-def over_rows(rows: Floats, work: Callable[[slice, NDArray[np.float64]], None]) -> None:
-    """Call `work(where, rows[where])` for consecutive chunks in float64, on NUMBA_NUM_THREADS threads."""
+def over_rows(rows: Floats, work: Callable[[slice, NDArray[np.float64]], None], *, most: int = CHUNK_BYTES) -> None:
+    """Call `work(where, rows[where])` for chunks of up to `most` rows, in float64, on NUMBA_NUM_THREADS threads."""
     threads = numba.config.NUMBA_NUM_THREADS
-    step = max(1, min(CHUNK_BYTES // (8 * rows.shape[1]), -(-len(rows) // (4 * threads))))
+    step = max(1, min(most, CHUNK_BYTES // (8 * rows.shape[1]), -(-len(rows) // (4 * threads))))
     chunks = [slice(start, start + step) for start in range(0, len(rows), step)]
 
     def read_and_work(where: slice) -> None:

@@ -53,21 +53,39 @@ def pointwise(
     tolerance: float,
 ) -> tuple[Array, Array]:
     """Give (error, log density), each (m,) and within `tolerance` of the dense sum up to its rounding."""
+    score = scorer(reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance)
+    error, log_density = np.empty(len(pool)), np.empty(len(pool))
+
+    def work(where: slice, probs: Array) -> None:
+        error[where], log_density[where] = score(probs)
+
+    over_rows(pool, work)
+    return error, log_density
+
+
+def scorer(
+    reference: Floats,
+    labels: Indices,
+    *,
+    bandwidth: float,
+    p: float,
+    density_floor: float | None,
+    tolerance: float,
+) -> Callable[[Array], tuple[Array, Array]]:
+    """Give the function that gives (error, log density) of a chunk of pool rows, float64."""
     slack = math.log(len(reference) * p * 1.01 ** (p - 1) / tolerance) + 1
     log_floor = -np.inf if density_floor is None else math.log(density_floor)
     add_up = _adder(reference, labels, bandwidth=bandwidth, slack=slack)
-    error, log_density = np.empty(len(pool)), np.empty(len(pool))
 
-    def score(where: slice, probs: Array) -> None:
+    def score(probs: Array) -> tuple[Array, Array]:
         largest, mass = np.empty(len(probs)), np.empty(probs.shape)
         add_up(log_clamped(probs), probs, (largest, mass))
-        log_density[where] = largest + np.log(mass.sum(axis=1))
-        mass *= np.exp(largest - np.maximum(log_density[where], log_floor))[:, None]  # now the ratio
-        difference = np.abs(mass - probs)
-        error[where] = (difference if p == 1 else difference**p).sum(axis=1)
+        log_density = largest + np.log(mass.sum(axis=1))
+        ratio = mass * np.exp(largest - np.maximum(log_density, log_floor))[:, None]
+        difference = np.abs(ratio - probs)
+        return (difference if p == 1 else difference**p).sum(axis=1), log_density
 
-    over_rows(pool, score)
-    return error, log_density
+    return score
 
 
 def _adder(
@@ -76,7 +94,7 @@ def _adder(
     """Give the function that fills in (largest log k, mass by class in units of it) for a chunk of pool rows."""
     if reference.shape[1] <= FEW_CLASSES:
         tiles = few.build(reference, labels, bandwidth)
-        return lambda log_q, q, into: few.add_up(log_q, q, tiles, slack, into)
+        return lambda log_q, q, into: few.add_up(log_q, q, tiles, (slack, bandwidth), into)
     points = many.build(reference, labels, bandwidth)
     # float16 is copied, for compiled code cannot read it; nothing else is
     rows = np.asarray(reference, dtype=np.float64 if reference.dtype == np.float64 else np.float32).view()

@@ -22,6 +22,7 @@ from cusal.calibration.scalar import exp_below_zero, log_gamma_1p
 from cusal.checks import Floats, Indices
 
 LANES = 16
+FREE = {"contract", "reassoc", "nnan", "nsz"}  # roundings may differ, nothing here is NaN
 Array = NDArray[np.float64]
 
 
@@ -105,16 +106,17 @@ def _describe(rows: Array, bandwidth: float, top: Indices, into: tuple[Array, Ar
         total[i] = (rows[i, top[i]] + rest) / bandwidth
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def add_up(log_q: Array, probs: Array, tiles: Tiles, slack: float, into: tuple[Array, Array]) -> None:
+@njit(cache=True, nogil=True, fastmath=FREE)
+def add_up(log_q: Array, probs: Array, tiles: Tiles, settings: tuple[float, float], into: tuple[Array, Array]) -> None:
     """Fill in, for each pool row, the log of the largest kernel and the kernel mass by class in units of it."""
+    slack, bandwidth = settings
     largest_of, mass_of = into
     bound = np.empty(len(tiles.peak))
     values = np.empty(len(tiles.constant))
     visited = np.empty(len(bound), dtype=np.int64)
     for r in range(len(log_q)):
-        start = _bound_tiles(log_q[r], probs[r], tiles, bound)
-        largest = _visit(start, start + 1, log_q[r], tiles, values)
+        start = bound_tiles(log_q[r], probs[r], tiles, bandwidth, bound)
+        largest = visit(start, start + 1, log_q[r], tiles, values)
         count, tile = 0, 0
         while tile < len(bound):
             end = tile
@@ -122,7 +124,7 @@ def add_up(log_q: Array, probs: Array, tiles: Tiles, slack: float, into: tuple[A
                 visited[count + end - tile] = end
                 end += 1
             if end > tile:
-                largest = max(largest, _visit(tile, end, log_q[r], tiles, values[count * LANES :]))
+                largest = max(largest, visit(tile, end, log_q[r], tiles, values[count * LANES :]))
                 count += end - tile
             tile = end + 1
         for i in range(count * LANES):
@@ -138,38 +140,42 @@ def add_up(log_q: Array, probs: Array, tiles: Tiles, slack: float, into: tuple[A
         largest_of[r] = largest
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _bound_tiles(log_q: Array, q: Array, tiles: Tiles, bound: Array) -> int:
-    """Fill in the bound of each tile; give the best one, of the pool point's own top class if there are any."""
-    total = q.sum()
+@njit(cache=True, nogil=True, fastmath=FREE)
+def bound_tiles(log_q: Array, q: Array, tiles: Tiles, bandwidth: float, bound: Array) -> int:
+    """Fill in the bound of each tile; give the one with the top class and probability nearest to the pool point's."""
+    mass = q.sum()
     for t in range(len(q)):
         # sums in another order may differ by K units in the last place, and the bound must hold
-        log_rest = math.log(max(total - q[t], 0.0) + 1e-14)
+        log_rest = math.log(max(mass - q[t], 0.0) + 1e-14)
         away = log_q[t] - log_rest
-        for tile in range(tiles.first[t], tiles.first[t + 1]):
-            shape = max(tiles.low[tile] * away, tiles.high[tile] * away)
-            bound[tile] = tiles.peak[tile] + shape + max(tiles.light[tile] * log_rest, tiles.heavy[tile] * log_rest)
+        start, stop = tiles.first[t], tiles.first[t + 1]
+        here, peak = bound[start:stop], tiles.peak[start:stop]
+        at_top = tiles.low[start:stop] if away < 0.0 else tiles.high[start:stop]
+        total = tiles.light[start:stop] if log_rest < 0.0 else tiles.heavy[start:stop]
+        for i in range(stop - start):
+            here[i] = peak[i] + at_top[i] * away + total[i] * log_rest
     own = np.argmax(q)
     start, stop = tiles.first[own], tiles.first[own + 1]
     if start == stop:
         return int(np.argmax(bound))
-    return int(start + np.argmax(bound[start:stop]))
+    return int(max(start, start + np.searchsorted(tiles.low[start:stop], q[own] / bandwidth, side="right") - 1))
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _visit(start: int, stop: int, log_q: Array, tiles: Tiles, values: Array) -> float:
+@njit(cache=True, nogil=True, fastmath=FREE)
+def visit(start: int, stop: int, log_q: Array, tiles: Tiles, values: Array) -> float:
     """Fill in log k of the points in the tiles from start to stop; give the largest."""
-    size = (stop - start) * LANES
+    begin, end = start * LANES, stop * LANES
+    size = end - begin
     values = values[:size]
-    where = slice(start * LANES, stop * LANES)
-    values[:] = tiles.constant[where]
+    values[:] = tiles.constant[begin:end]
     for j in range(0, len(tiles.weight), 2):
-        one, other = tiles.weight[j][where], tiles.weight[j + 1][where]
+        one, other = tiles.weight[j, begin:end], tiles.weight[j + 1, begin:end]
         log_one = log_q[j]
         log_other = log_q[j + 1] if j + 1 < len(log_q) else 0.0
         for i in range(size):
             values[i] += one[i] * log_one + other[i] * log_other
     largest = -np.inf
     for i in range(size):
-        largest = max(largest, values[i])
+        if values[i] > largest:
+            largest = values[i]
     return largest
