@@ -1,8 +1,8 @@
 """Clusters of embeddings by average linkage, and a walk over them that takes a few items from each.
 
-The hierarchy of n rows needs their n (n - 1) / 2 distances. Above `EXACT_ROWS` the rows are first gathered
-into `MICRO_CLUSTERS` small groups (mini-batch k-means) and the hierarchy is built over the centres of
-those, each counted once. Memory is thus bounded whatever the number of rows.
+The hierarchy of n rows needs their n (n - 1) / 2 distances. Above `EXACT_ROWS` the rows are first gathered into
+small groups (mini-batch k-means), at least `MICRO_CLUSTERS` and twice the clusters that are wanted, and the
+hierarchy is built over the centres of those, each counted once. Memory is thus bounded whatever the number of rows.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def average_linkage(points: Floats, clusters: int, *, rng: np.random.Generator) 
     """Give the cluster number of each row, (n,), of at most `clusters` clusters, numbered from 0."""
     if len(points) <= EXACT_ROWS:
         return _cut(points, clusters)
-    groups, centres = _micro_clusters(points, max(MICRO_CLUSTERS, min(clusters, EXACT_ROWS)), rng)
+    groups, centres = _micro_clusters(points, min(EXACT_ROWS, max(MICRO_CLUSTERS, 2 * clusters)), rng)
     return _cut(centres, clusters)[groups]
 
 
@@ -52,7 +52,7 @@ def _micro_clusters(points: Floats, groups: int, rng: np.random.Generator) -> tu
     from sklearn.cluster import MiniBatchKMeans  # here, since most queries have no use for it
 
     model = MiniBatchKMeans(
-        groups, init="random", n_init=1, max_iter=10, batch_size=4096, random_state=int(rng.integers(2**31))
+        groups, init="random", n_init=1, max_iter=5, batch_size=4096, random_state=int(rng.integers(2**31))
     )
     numbers = model.fit_predict(np.ascontiguousarray(points))
     used, renumbered = np.unique(numbers, return_inverse=True)
