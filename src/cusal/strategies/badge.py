@@ -57,9 +57,7 @@ class FactorisedGradients:
 
     def distances(self, row: int) -> Distances:
         """Give the squared distance of each gradient to that of `row`, (n,)."""
-        inner = (self.residuals @ self.residuals[row]).astype(np.float64) * (
-            self.features @ self.features[row]
-        )
+        inner = (self.residuals @ self.residuals[row]).astype(np.float64) * (self.features @ self.features[row])
         distances: Distances = self.squares + self.squares[row] - 2 * inner
         rounding = 16 * max(np.finfo(self.features.dtype).eps, np.finfo(self.residuals.dtype).eps)
         distances[distances <= rounding * (self.squares + self.squares[row])] = 0
