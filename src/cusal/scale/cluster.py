@@ -4,6 +4,7 @@ Every node must see the pool under the same path and have cusal installed. A chu
 again elsewhere.
 """
 
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ try:
 except ImportError as error:
     raise MissingExtra("the Ray engine", "ray") from error
 
+CONNECT_SECONDS = 10.0
 RETRIES = 8  # of a chunk, when its worker or node dies
 
 
@@ -39,12 +41,13 @@ class RayEngine:
 
 
 def _connect(address: str | None) -> None:
+    host, colon, port = (address or "").rpartition("://")[2].rpartition(":")
     try:
-        ray.init(address=address, log_to_driver=False, include_dashboard=False if address is None else None)
-    except ConnectionError as error:
-        raise DataError(
-            f"there is no Ray cluster at {address!r} ({error}); start one with: ray start --head"
-        ) from error
+        if colon and port.isdigit():  # Ray itself would try for minutes
+            socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+        ray.init(address=address, log_to_driver=False)
+    except OSError as error:
+        raise DataError(f"there is no Ray cluster at {address} ({error}); start one with: ray start --head") from error
 
 
 def _run(chunks: Sequence[Chunk], work: Work, advance: Advance) -> Iterator[tuple[Chunk, Candidates]]:

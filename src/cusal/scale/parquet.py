@@ -48,7 +48,9 @@ def read(chunk: Chunk, column: Column) -> Iterator[Tile]:
 
 def _opened(path: Path) -> Any:
     try:
-        return pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES)
+        return pyarrow.parquet.ParquetFile(
+            path, pre_buffer=False, buffer_size=BUFFER_BYTES, page_checksum_verification=True
+        )
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, PermissionError):
             raise

@@ -48,7 +48,7 @@ class Partial:
     def load(self, chunk: Chunk) -> Candidates | None:
         """Give the candidates of a chunk that was finished before; one that cannot be read is scored again."""
         try:
-            with np.load(self._file(chunk), allow_pickle=False) as stored:
+            with self._file(chunk).open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 return Candidates(**stored)
         except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile):
             return None
