@@ -81,8 +81,8 @@ def _describe(
     constant, top_offset, offset, weight = into
     classes = rows.shape[1]
     common = math.lgamma(1.0 / bandwidth + classes)
-    # leaving tiny classes out of sum h log h raises the bounds, by less than 0.05 in log k
-    tiny = 1e-3 * bandwidth / classes
+    # leaving tiny classes out of sum h log h raises the bounds, by less than 2 in log k
+    tiny = 0.05 * bandwidth / classes
     for i in range(len(rows)):
         weight[i] = -1.0
         gammas, logs, total = 0.0, 0.0, 0.0

@@ -7,13 +7,22 @@ with |r| <= log(2) / 2, exp(r) by its power series up to r^12 (the rest is below
 import math
 from typing import Any
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
+from scipy.special import gammaln, polygamma
 
 ROUNDER = 1.5 * 2.0**52  # adding it leaves the nearest integer in the low bits
 LOG2E = 1.4426950408889634
 LOG2_HIGH, LOG2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # log 2 in two parts: k times the first is exact
+
+# lgamma(1 + x) around the middle of each cell of width 1 / PER_UNIT; the terms left out are below 1e-16
+PER_UNIT, TABLE_END, TERMS = 16, 4.0, 10
+_MIDDLES = (np.arange(int(TABLE_END) * PER_UNIT) + 0.5) / PER_UNIT + 1
+SERIES = np.stack(
+    [gammaln(_MIDDLES)] + [polygamma(k - 1, _MIDDLES) / math.factorial(k) for k in range(1, TERMS)], axis=1
+)
 
 
 @intrinsic
@@ -56,10 +65,13 @@ def exp_below_zero(x: float) -> float:
 
 @njit(cache=True, nogil=True)
 def log_gamma_1p(x: float) -> float:
-    """lgamma(1 + x) for x >= 0; by its power series where x is nearly zero, as in most classes of a prediction."""
-    if x > 0.01:
+    """lgamma(1 + x) for x >= 0; below TABLE_END, as in most classes of a prediction, by a power series nearby."""
+    if x >= TABLE_END:
         return math.lgamma(1.0 + x)
-    # (-1)^k zeta(k) / k, Euler's constant for k = 1; the next term is below 2e-17
-    s = x * (-0.2073855510286740 + x * (0.1695571769974082 + x * -0.1440498967688461))
-    s = x * (-0.4006856343865314 + x * (0.2705808084277845 + s))
-    return x * (-0.5772156649015329 + x * (0.8224670334241132 + s))
+    cell = int(x * PER_UNIT)
+    away = x - (cell + 0.5) / PER_UNIT
+    series = SERIES[cell]
+    s = 0.0
+    for k in range(TERMS - 1, -1, -1):
+        s = s * away + series[k]
+    return s
