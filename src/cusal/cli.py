@@ -87,6 +87,29 @@ def report(
 
 
 @app.command()
+def score(
+    pool: Annotated[str, typer.Option(help="The pool: .npy, .npz, Parquet, or a folder of such parts.")],
+    batch_size: Annotated[int, typer.Option("-k", "--batch-size", help="How many picks.")],
+    labelled: Annotated[str | None, typer.Option(help="The labelled points, with labels; for cusal.")] = None,
+    out: Annotated[str, typer.Option(help="The file to write.")] = "picks.csv",
+    strategy: Annotated[str, typer.Option(help="cusal, least_confidence, margin, entropy or random.")] = "cusal",
+    bandwidth: Annotated[float, typer.Option(help="Of the kernel of cusal.")] = 1e-3,
+    seed: Annotated[int, typer.Option(help="For random.")] = 0,
+    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
+    address: Annotated[str | None, typer.Option(help="Of a Ray cluster; a new one here unless told.")] = None,
+) -> None:
+    """Pick from a pool in files, however large; stopped and started again, it goes on where it was.
+
+    Example: cusal score --pool pool/ --labelled labelled.npz -k 1000 --out picks.csv
+    """
+    from cusal import scale
+
+    request = scale.Request(batch_size, strategy=strategy, bandwidth=bandwidth, seed=seed)
+    scale.score(scale.Files(pool, out, labelled), request, engine=scale.find_engine(engine, address))
+    print(out)
+
+
+@app.command()
 def strategies() -> None:
     """List the strategies and what each does.
 

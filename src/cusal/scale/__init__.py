@@ -1,7 +1,7 @@
 """Pools in files larger than memory, scored on this machine or on a Ray cluster."""
 
-from cusal.scale.engine import Engine, LocalEngine
+from cusal.scale.engine import Engine, LocalEngine, find_engine
 from cusal.scale.score import Files, score
 from cusal.scale.scorer import Request
 
-__all__ = ["Engine", "Files", "LocalEngine", "Request", "score"]
+__all__ = ["Engine", "Files", "LocalEngine", "Request", "find_engine", "score"]

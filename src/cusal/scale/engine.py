@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from cusal.errors import InvalidInput, UnknownName
 from cusal.scale.candidates import Candidates
 from cusal.scale.parts import Chunk
 
@@ -28,3 +29,16 @@ class LocalEngine:
         """Score the chunks in order."""
         for chunk in chunks:
             yield chunk, work(chunk, advance)
+
+
+def find_engine(name: str, address: str | None = None) -> Engine:
+    """Give the engine called `name`, `local` or `ray`; `address` is that of a Ray cluster."""
+    if name not in ("local", "ray"):
+        raise UnknownName("engine", name, ["local", "ray"])
+    if name == "local" and address is not None:
+        raise InvalidInput(f"the local engine has no address, but {address} was given; add --engine ray.")
+    if name == "local":
+        return LocalEngine()
+    from cusal.scale.cluster import RayEngine
+
+    return RayEngine(address)

@@ -1,0 +1,62 @@
+"""`cusal score`: the command is the function's twin."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pools import make_pool, write_labelled, write_part
+
+from cusal.scale import Files, Request, score
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from cusal.cli import main; main()", "score", *arguments]
+    settings = {**os.environ, **environment}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=settings)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("score")
+    pool = make_pool()
+    write_part(folder, "pool", "list", pool.probs)
+    write_labelled(folder, pool)
+    return folder
+
+
+def test_the_command_writes_what_the_function_writes(folder: Path) -> None:
+    done = run(folder, "--pool", "pool.parquet", "--labelled", "labelled.npz", "-k", "20", "--bandwidth", "0.01")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "picks.csv\n"
+    assert "700 of 700 rows" in done.stderr
+    files = Files(folder / "pool.parquet", folder / "expected.csv", folder / "labelled.npz")
+    score(files, Request(20, bandwidth=0.01), quiet=True)
+    assert (folder / "picks.csv").read_bytes() == (folder / "expected.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--pool", "none.npy", "-k", "5"), "there is no file or folder none.npy"),
+        (("--pool", "pool.parquet", "-k", "5"), "needs labelled points"),
+        (("--pool", "pool.parquet", "-k", "5", "--strategy", "badge"), "no strategy for pools in files named 'badge'"),
+        (("--pool", "pool.parquet", "-k", "5", "--engine", "spark"), "no engine named 'spark'"),
+        (("--pool", "pool.parquet", "-k", "5", "--address", "a:1"), "add --engine ray"),
+    ],
+)
+def test_an_error_is_one_line_and_exit_code_1(folder: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = run(folder, *arguments, "--out", "other.csv")
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "other.csv").exists()
+
+
+def test_wrong_usage_is_exit_code_2(folder: Path) -> None:
+    assert run(folder, "--pool", "pool.parquet").returncode == 2
+
+
+def test_help_shows_an_example(folder: Path) -> None:
+    assert "cusal score --pool" in run(folder, "--help", COLUMNS="200").stdout
