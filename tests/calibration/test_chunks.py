@@ -1,0 +1,73 @@
+"""Chunks of rows: every row once, in float64, whatever the number of threads."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from cusal.calibration.chunks import over_rows
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 5000])
+def test_every_row_is_worked_on_once(count):
+    rows = np.arange(count * 4, dtype=np.float32).reshape(count, 4)
+    seen, sums = np.zeros(count, dtype=int), np.zeros(count)
+
+    def work(where, chunk):
+        assert chunk.dtype == np.float64
+        assert chunk.flags.c_contiguous
+        seen[where] += 1
+        sums[where] = chunk.sum(axis=1)
+
+    over_rows(rows, work)
+    assert (seen == 1).all()
+    assert np.array_equal(sums, rows.sum(axis=1, dtype=np.float64))
+
+
+def test_an_error_in_a_chunk_reaches_the_caller():
+    def fail(where, chunk):
+        raise ZeroDivisionError(f"at {where.start}")
+
+    with pytest.raises(ZeroDivisionError, match="at 0"):
+        over_rows(np.ones((6000, 4)), fail)
+
+
+SCORE = """
+import numpy as np
+from cusal.calibration import fast
+rng = np.random.default_rng(0)
+pool, reference = rng.dirichlet(np.full(10, 0.1), 3000), rng.dirichlet(np.full(10, 0.1), 100)
+settings = dict(bandwidth=1e-3, p=1.0, density_floor=1e-10, tolerance=1e-9)
+print(repr(fast.pointwise(pool, reference, rng.integers(10, size=100), **settings)[0].sum()))
+"""
+
+
+def test_the_result_does_not_depend_on_the_number_of_threads():
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", SCORE],
+            env=os.environ | {"NUMBA_NUM_THREADS": threads, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    ]
+    assert printed[0] == printed[1] != ""
+
+
+def _total(rows):
+    sums = np.zeros(len(rows))
+    over_rows(rows, lambda where, chunk: np.copyto(sums[where], chunk.sum(axis=1)))
+    return sums.sum()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12 warns of any fork with threads about
+def test_threads_can_be_started_again_after_a_fork():
+    rows = np.ones((6000, 4))
+    assert _total(rows) == 24_000
+    with multiprocessing.get_context("fork").Pool(1) as workers:
+        assert workers.apply(_total, (rows,)) == 24_000
