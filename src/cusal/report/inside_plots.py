@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SMALL = (2.3, 2.2)
+_MEDIUM: dict[str, Any] = {"size": (3.3, 2.5), "columns": 3}  # for a panel of each strategy
 _LEAST_ITEMS = 10
 _RAW, _CORRECTED = fixed(0, marker="o", width=1.4), fixed(1, dash=(5, 1.6), marker="D", width=1.4)
 _KINDS = (("raw", "the model as it is", _RAW), ("recalibrated", "recalibrated", _CORRECTED))
@@ -62,6 +63,7 @@ def decided_by(curves: Curves, looks: Styles) -> Plot | None:
         "confidence chose among them.",
         panels=tuple(Panel(curves.strategies[i], _stack([count[i] for count in counts], colours)) for i in shown),
         legend=tuple(zip(REASONS, colours, strict=True)),
+        **_MEDIUM,
     )
 
 
@@ -106,6 +108,7 @@ def estimator(curves: Curves, looks: Styles) -> Plot | None:
         "one standard deviation.",
         panels=tuple(Panel(curves.strategies[i], lines(i)) for i in shown),
         legend=tuple((words, look) for _, words, look in pair),
+        **_MEDIUM,
     )
 
 

@@ -64,7 +64,7 @@ def _ending(section: Section) -> list[str]:
         lines += ["### Runs that are not finished", ""]
         for strategy, seed, progress, traceback in section.unfinished:
             reason = traceback.strip().splitlines()[-1:]
-            why = f": `{reason[0].replace('`', chr(39))}`" if reason else ""
+            why = f": {_escape(reason[0])}" if reason else ""
             lines.append(f"- {_escape(strategy)}, seed {seed}: {progress}{why}")
         lines.append("")
     return lines

@@ -36,7 +36,7 @@ def _paper_order(strategy: str) -> tuple[int, str]:
 
 def _name(key: tuple[str, str, int, int], groups: Iterable[tuple[str, str, int, int]]) -> str:
     experiment, dataset, rounds, batch_size = key
-    name = experiment if experiment == dataset else f"{experiment} on {dataset}"
+    name = experiment if dataset in experiment else f"{experiment} on {dataset}"
     if sum(other[:2] == key[:2] for other in groups) > 1:
         name += f", {rounds} rounds of {batch_size}"
     return name

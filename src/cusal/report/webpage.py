@@ -127,7 +127,7 @@ def _figure(plot: Plot, prefix: str) -> str:
     return (
         f"<figure{one}>"
         f'<ul class="legend">{legend}</ul>'
-        f'<div class="panels" style="--least:{least}px;--columns:{min(plot.columns, len(plot.panels))}">{panels}</div>'
+        f'<div class="panels" style="--least:{least}px;--columns:{plot.columns}">{panels}</div>'
         f"<figcaption>{escape(plot.caption)}</figcaption></figure>"
     )
 
