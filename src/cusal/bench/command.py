@@ -1,12 +1,14 @@
 """What `cusal bench` does: overrides from the command line, the run, and what is said at the end."""
 
+import importlib.util
 import sys
 import tomllib
 from typing import Any
 
+from cusal import datasets
 from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.runner import Outcome, run_grid
-from cusal.errors import InvalidInput
+from cusal.errors import InvalidInput, MissingExtra
 
 STOPPED = 130  # what a shell gives for Ctrl-C
 
@@ -26,6 +28,7 @@ def run(name: str, options: dict[str, Any], changes: list[str], *, place: str, w
     """Do the grid with what the command line changes of it, and give the exit code."""
     grid = change_grid(read_grid(name), options, changes)
     specs = grid.specs()
+    check_ready(specs[0].dataset)
     print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
     try:
         outcome = run_grid(specs, place, workers=workers)
@@ -33,6 +36,15 @@ def run(name: str, options: dict[str, Any], changes: list[str], *, place: str, w
         print("\nstopped; the rounds done are kept, and the same command goes on from there.", file=sys.stderr)
         return STOPPED
     return _conclude(outcome, place)
+
+
+def check_ready(dataset: str) -> None:
+    """Complain, before any process starts, about what every run would meet: no torch, no data."""
+    if importlib.util.find_spec("torch") is None:
+        raise MissingExtra("training a network", "torch")
+    here = {row.name: row.present for row in datasets.describe()}
+    if not here.get(dataset, False):
+        datasets.load(dataset)  # one's own file; or an error that names what is missing and how to get it
 
 
 def change_grid(grid: Grid, options: dict[str, Any], changes: list[str]) -> Grid:
@@ -79,6 +91,9 @@ def _conclude(outcome: Outcome, place: str) -> int:
         print(f"{outcome.elsewhere} are under way in another runner.")
     for run_id, traceback in outcome.failed:
         print(f"\nrun {run_id} failed:\n{traceback.rstrip()}", file=sys.stderr)
+    not_done = outcome.total - outcome.done - outcome.elsewhere - len(outcome.failed)
+    if not_done:
+        print(f"{not_done} were not done: their processes ended at the start; see above.", file=sys.stderr)
     if outcome.failed:
         print(f"\n{len(outcome.failed)} failed; the same command tries them again.", file=sys.stderr)
-    return 1 if outcome.failed else 0
+    return 1 if outcome.failed or not_done else 0

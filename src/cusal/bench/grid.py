@@ -17,6 +17,7 @@ from typing import Any, get_args
 
 from cusal import strategies
 from cusal.bench.listing import ListingCusal
+from cusal.bench.networks import check_network
 from cusal.bench.spec import Spec
 from cusal.errors import DataError, InvalidInput, UnknownName
 from cusal.session import Recalibrate, Reference
@@ -125,8 +126,10 @@ def check_values(values: Mapping[str, Any], where: str) -> None:
             raise UnknownName(f"key of a grid ({where})", key, KEYS)
         if not _fits(key, value):
             raise InvalidInput(f"{where}: {key} is {value!r}; expected {_expected(key)}.")
-    _check_choice("recalibrate", values.get("recalibrate"), (*get_args(Recalibrate), NONE))
-    _check_choice("reference", values.get("reference"), get_args(Reference))
+    if "network" in values:
+        network = values["network"]
+        check_network(network if isinstance(network, str) else network["name"])
+    _check_session(values)
     for entry in values.get("strategies", []):
         _check_entry(_entry(entry))
 
@@ -185,8 +188,7 @@ def _strategy_class(entry: dict[str, Any]) -> type[Strategy]:
 
 def _check_entry(entry: dict[str, Any]) -> None:
     _check_choice("numerics", entry.get("numerics"), ("exact", "listing"))
-    _check_choice("recalibrate", entry.get("recalibrate"), (*get_args(Recalibrate), NONE))
-    _check_choice("reference", entry.get("reference"), get_args(Reference))
+    _check_session(entry)
     if entry.get("numerics") == "listing" and entry["name"] != "cusal":
         raise InvalidInput(f'numerics = "listing" is for cusal, not for {entry["name"]}; leave it out.')
     chosen = _strategy_class(entry)
@@ -196,6 +198,11 @@ def _check_entry(entry: dict[str, Any]) -> None:
         if key not in fields:
             raise UnknownName(f"setting of {entry['name']}", key, fields | set(OF_A_STRATEGY))
     chosen(**settings)  # its own checks of the values
+
+
+def _check_session(values: Mapping[str, Any]) -> None:
+    _check_choice("recalibrate", values.get("recalibrate"), (*get_args(Recalibrate), NONE))
+    _check_choice("reference", values.get("reference"), get_args(Reference))
 
 
 def _check_choice(kind: str, value: Any, known: tuple[str, ...]) -> None:

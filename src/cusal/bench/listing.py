@@ -7,8 +7,8 @@ Bui et al., appendix "Demo notebook code", with the Dirichlet kernel of ece-kde 
     order = np.lexsort((confidence, -ece)), which puts NaN last
 
 Only the pool x labelled block is computed, in tiles of rows; the listing builds all pairs and uses this block alone.
-The softmax is float32 too: softmax(log p - max log p) of the float64 probabilities has, bit for bit, the terms of
-torch.softmax on the network's float32 logits, since it subtracts the maximum first.
+The softmax is float32 too. Logits are not at hand, but log p - max log p of the float64 probabilities is what
+torch.softmax begins with, so that it gives the same bits as on the network's float32 logits.
 """
 
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from cusal.strategy import Keys, Strategy
 from cusal.view import View
 
 TILE = 8192
+GRID = 2.0**42  # logits are multiples of 1 / GRID unless tiny, and their log route errs by less
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ def float32_softmax(probs: Floats) -> Any:
     with np.errstate(divide="ignore"):
         logits = np.log(np.asarray(probs, dtype=np.float64))
     logits -= logits.max(axis=1, keepdims=True)
+    # Differences of float32 numbers often lie halfway between two others, where the log's last bit would decide.
+    logits = np.round(logits * GRID) / GRID
     return torch.softmax(torch.from_numpy(logits.astype(np.float32)), dim=1)
 
 

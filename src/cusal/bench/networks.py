@@ -1,50 +1,41 @@
 """Networks by the names that grids call them."""
 
+import importlib
 import inspect
-from collections.abc import Callable
+import math
 from typing import Any
 
-from cusal.errors import InvalidInput, MissingExtra, UnknownName
+from cusal.errors import MissingExtra, UnknownName
 
-SIZED = ("small_net",)  # networks that must be told the size of an item
+NETWORKS = {
+    "garment_classifier": ("cusal.models.networks", "GarmentClassifier"),
+    "mnist_net": ("cusal.models.networks", "MnistNet"),
+    "resnet18": ("cusal.models.resnet", "ResNet18"),
+    "resnet50": ("cusal.models.resnet", "ResNet50"),
+    "small_net": ("cusal.models.networks", "SmallNet"),
+}
 
 
-def names() -> list[str]:
-    """Give the names of all networks."""
-    return sorted(_constructors())
+def check_network(name: str) -> None:
+    """Complain about a name that no network has, without loading torch."""
+    if name not in NETWORKS:
+        raise UnknownName("network", name, NETWORKS)
 
 
 def build_module(network: dict[str, Any], item_shape: tuple[int, ...], classes: int) -> Any:
     """Give the torch module of a grid's `network`: its name and its settings."""
-    settings = dict(network)
-    name = settings.pop("name", None)
-    constructors = _constructors()
-    if name not in constructors:
-        raise UnknownName("network", name, constructors)
-    known = set(inspect.signature(constructors[name]).parameters) - {"classes", "inputs"}
+    settings = {key: value for key, value in network.items() if key != "name"}
+    name = network["name"]
+    check_network(name)
+    module, attribute = NETWORKS[name]
+    try:
+        constructor = getattr(importlib.import_module(module), attribute)
+    except ImportError as error:
+        raise MissingExtra("training a network", "torch") from error
+    known = set(inspect.signature(constructor).parameters) - {"classes"}
     for key in settings:
         if key not in known:
             raise UnknownName(f"setting of {name}", key, known)
-    if name in SIZED:
-        size = 1
-        for length in item_shape:
-            size *= length
-        settings["inputs"] = size
-    try:
-        return constructors[name](classes=classes, **settings)
-    except TypeError as error:
-        raise InvalidInput(f"network {name} cannot be built: {error}; check its settings in the grid.") from error
-
-
-def _constructors() -> dict[str, Callable[..., Any]]:
-    try:
-        from cusal.models import networks, resnet
-    except ImportError as error:
-        raise MissingExtra("training a network", "torch") from error
-    return {
-        "garment_classifier": networks.GarmentClassifier,
-        "mnist_net": networks.MnistNet,
-        "resnet18": resnet.ResNet18,
-        "resnet50": resnet.ResNet50,
-        "small_net": networks.SmallNet,
-    }
+    if "inputs" in known:  # a network for items of any size is told theirs
+        settings.setdefault("inputs", math.prod(item_shape))
+    return constructor(classes=classes, **settings)

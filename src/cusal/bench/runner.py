@@ -65,9 +65,11 @@ def _supervise(store: Store, place: str, run_ids: list[str], count: int, progres
                 workers.remove(worker)
                 if worker.process.exitcode != 0:
                     reason = f"the process that did this run ended with code {worker.process.exitcode}"
-                    for run_id in store.release(worker.owner, failed=reason):
+                    lost = store.release(worker.owner, failed=reason)
+                    for run_id in lost:
                         progress.tell(News(run_id, "failed", text=reason))
-                    workers.append(_start(place, run_ids))
+                    if lost:  # a process that ended before it took a run would end so again
+                        workers.append(_start(place, run_ids))
     finally:
         for worker in workers:
             worker.process.terminate()  # a round is written whole or not at all, so this is safe at any moment

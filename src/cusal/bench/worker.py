@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 
 from cusal.bench.experiment import Experiment
 from cusal.bench.spec import Spec
+from cusal.errors import StoreError
 from cusal.store import LEASE_SECONDS, Claim, LeaseLost, Store
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -64,7 +65,7 @@ def run(store: Store, claim: Claim, channel: Connection | None = None) -> News:
             _run_rounds(store, claim, channel)
     except LeaseLost as error:
         return News(claim.run.id, "lost", text=str(error))
-    except Exception:
+    except Exception:  # whatever a strategy or a network raises must not stop the other runs
         text = traceback.format_exc()
         store.fail(claim, text)
         return News(claim.run.id, "failed", text=text)
@@ -99,6 +100,8 @@ def _holding(store: Store, claim: Claim) -> Iterator[None]:
                 store.renew(claim)
             except LeaseLost:
                 return  # the next round's write meets the same and ends the run
+            except StoreError:
+                continue  # the lease lasts for several tries; a lasting fault shows when the round is written
 
     keeper = threading.Thread(target=renew, daemon=True)
     keeper.start()

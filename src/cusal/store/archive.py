@@ -79,8 +79,9 @@ def load(connection: sa.Connection, folder: Path, *, held: set[str]) -> Summary:
     rows = {table: _by_run(_read(folder / f"{table.name}.csv.gz", table.columns)) for table in OF_A_ROUND}
     sessions = {path.name[8:-10]: _unpack(path) for path in sorted(folder.glob("session-*.pickle.gz"))}
     rounds = OF_A_ROUND[0]
-    counts = sa.select(RUNS.c.id, sa.func.count(rounds.c.round)).outerjoin(rounds).group_by(RUNS.c.id)
-    there: dict[str, int] = {run_id: count for run_id, count in connection.execute(counts)}
+    count = sa.func.count(rounds.c.round).label("rounds")
+    known = connection.execute(sa.select(RUNS.c.id, count).outerjoin(rounds).group_by(RUNS.c.id))
+    there = {row.id: row.rounds for row in known}
     taken = [run for run in runs if len(rows[rounds].get(run["id"], [])) > there.get(run["id"], -1)]
     taken = [run for run in taken if run["id"] not in held]
     for run in taken:

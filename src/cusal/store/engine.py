@@ -1,5 +1,7 @@
 """The database behind a store: SQLite as several processes need it, or PostgreSQL through psycopg."""
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,7 @@ BUSY_MILLISECONDS = 60_000
 
 
 def open_engine(place: str) -> sa.Engine:
+    """Give the engine of a path, a URL, or ":memory:"."""
     if place == ":memory:":
         return _sqlite(sa.create_engine("sqlite://", poolclass=sa.StaticPool))
     if "://" not in place:
@@ -39,13 +42,9 @@ def _sqlite(engine: sa.Engine) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin where we say so
-        for pragma in (
-            f"busy_timeout={BUSY_MILLISECONDS}",
-            "journal_mode=WAL",
-            "synchronous=NORMAL",
-            "foreign_keys=ON",
-        ):
+        for pragma in (f"busy_timeout={BUSY_MILLISECONDS}", "synchronous=NORMAL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}").close()
+        _turn_to_wal(connection)
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
@@ -56,10 +55,25 @@ def _sqlite(engine: sa.Engine) -> sa.Engine:
     return engine
 
 
+def _turn_to_wal(connection: Any) -> None:
+    """Let readers and a writer work at once; SQLite does not wait for others that do the same to a new file."""
+    give_up = time.monotonic() + BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+        time.sleep(0.05)
+
+
 @contextmanager
 def translated(place: str) -> Iterator[None]:
+    """Turn what a database complains of into a StoreError that names the store."""
     try:
         yield
-    except sa.exc.DBAPIError as error:
+    except (sa.exc.DBAPIError, sqlite3.Error) as error:
+        reason = " ".join(str(getattr(error, "orig", error)).split())
         hint = "check that it is a store of cusal and can be written, or that the server is up"
-        raise StoreError(f"cannot use the store {place}: {str(error.orig).strip()}; {hint}.") from error
+        raise StoreError(f"cannot use the store {place}: {reason}; {hint}.") from error

@@ -14,21 +14,23 @@ def process_name(pid: int | None = None) -> str:
 def is_dead(owner: str) -> bool:
     """Tell whether this process is known to be gone; one on another host cannot be seen and may live."""
     host, _, process = owner.partition("/")
-    pid, _, started = process.partition("/")
-    if host != socket.gethostname() or not pid.isdigit():
+    number, _, started = process.partition("/")
+    if host != socket.gethostname() or not number.isdigit():
         return False
+    pid = int(number)
     try:
-        os.kill(int(pid), 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return True
     except PermissionError:
         return False
-    return started != "" and started != _started(int(pid))
+    return started != "" and started != _started(pid)
 
 
 def _started(pid: int) -> str:
     """The kernel's start time of a process, which tells it from a later one of the same number; "" if not known."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return ""
+    return "" if state in "ZX" else fields[18]  # one that ended and was not yet waited for still has a number

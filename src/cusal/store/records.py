@@ -38,6 +38,7 @@ class Claim:
 
 
 def rows_of(run: Run, record: "Round", items: Sequence[int], labels: Sequence[str]) -> dict[sa.Table, list[Row]]:
+    """Give the rows of a round by table; bins at the quarters of the run alone, to keep files small."""
     key = {"run_id": run.id, "round": record.round}
     seconds = {f"seconds_{phase}": record.seconds[phase] for phase in ("fit", "predict", "select", "test")}
     line = {"labelled": record.labelled, "temperature": record.temperature, "evidence": record.evidence}
@@ -46,7 +47,7 @@ def rows_of(run: Run, record: "Round", items: Sequence[int], labels: Sequence[st
         if scores is not None:
             measured += [(split, "raw", scores.raw), (split, "recalibrated", scores.recalibrated)]
     metrics = [
-        key | {"split": split, "kind": kind, "name": name, "value": None if value != value else float(value)}
+        key | {"split": split, "kind": kind, "name": name, "value": _number(value)}
         for split, kind, values in measured
         for name, value in values.items()
     ]
@@ -67,12 +68,17 @@ def _pick_rows(key: Row, record: "Round", items: Sequence[int], labels: Sequence
     rows = []
     for rank, (item, label) in enumerate(zip(items, labels, strict=True)):
         known = {
-            "error": None if query.error is None else float(query.error[rank]),
+            "error": None if query.error is None else _number(query.error[rank]),
             "confidence": None if query.confidence is None else float(query.confidence[rank]),
             "decided_by": None if query.decided_by is None else str(query.decided_by[rank]),
         }
         rows.append(key | {"rank": rank, "item": int(item), "label": label} | known)
     return rows
+
+
+def _number(value: float) -> float | None:
+    """SQLite has no NaN: it becomes null, on every database."""
+    return None if value != value else float(value)
 
 
 def quarters(rounds: int) -> set[int]:

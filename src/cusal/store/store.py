@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from cusal.errors import StoreError
 from cusal.store import archive, tables
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from cusal.simulate import Round
 
 LEASE_SECONDS = 300.0
+OPENING = 0x637573616C  # the number of the lock that is held while tables are made
 
 
 class Store:
@@ -46,10 +48,14 @@ class Store:
             raise StoreError(f"there is no store {self.place}; give the file that `cusal bench --store` wrote.")
         self._engine = open_engine(self.place)
         with self._writing() as connection:
+            if self._engine.name == "postgresql":  # two runners that start at once would both make the tables
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(OPENING)))
             known = set(sa.inspect(connection).get_table_names())
-            if STORE.name not in known and known & set(tables.METADATA.tables):
+            others = known if self._engine.name == "sqlite" else known & set(tables.METADATA.tables)
+            if STORE.name not in known and others:
                 raise StoreError(
-                    f"{self.place} is a database, but not a store of cusal; give another file or database."
+                    f"{self.place} is a database with tables of its own ({min(others)}), but not a store of cusal; "
+                    "give another file or database."
                 )
             tables.METADATA.create_all(connection)
             version = connection.scalar(sa.select(STORE.c.version))
@@ -73,14 +79,13 @@ class Store:
 
     def add(self, runs: Iterable[Run]) -> None:
         """Put in the runs that are not there yet, and open those that failed for another try."""
+        insert = (postgresql if self._engine.name == "postgresql" else sqlite).insert(RUNS)
         with self._writing() as connection:
-            known = dict(connection.execute(sa.select(RUNS.c.id, RUNS.c.status)).tuples().all())
             for run in runs:
-                if run.id not in known:
-                    connection.execute(RUNS.insert().values(**asdict(run), status="open", updated=time.time()))
-                elif known[run.id] == "failed":
-                    _update(connection, run.id, status="open", traceback=None)
-                known.setdefault(run.id, "open")
+                line = insert.values(**asdict(run), status="open", updated=time.time())
+                connection.execute(line.on_conflict_do_nothing())
+                failed = sa.and_(RUNS.c.id == run.id, RUNS.c.status == "failed")
+                connection.execute(RUNS.update().where(failed).values(status="open", traceback=None))
 
     def claim(self, run_ids: Sequence[str], owner: str | None = None) -> Claim | None:
         """Take the first of these runs that is open, or whose runner is gone; None when there is none."""
