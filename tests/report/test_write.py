@@ -189,6 +189,15 @@ def test_one_seed_one_strategy_and_one_round_still_give_a_report(simulated: Simu
     assert "±" not in re.sub(r"<(p|figcaption)\b.*?</\1>", "", text, flags=re.DOTALL)
 
 
+def test_runs_that_only_began_give_a_report(simulated: Simulated, tmp_path: Path) -> None:
+    begun = {key: records[:1] for key, records in simulated.items() if key[1] == 0 and key[0] != "margin"}
+    report.write_curves([Curves.of_rounds("begun", begun, rounds=4)], tmp_path, ["html", "md"])
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    Page(text)
+    assert "at t&nbsp;=&nbsp;0" in text or "at t = 0" in text
+    assert "running after round 0 of 4" in text
+
+
 def test_an_experiment_without_a_round_says_so(tmp_path: Path, fill: Callable[..., Spec]) -> None:
     store = Store(tmp_path / "runs.db")
     fill(store, "margin", 0, [])

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 Styles = Mapping[str, Style]
 BASELINE = "random"
 _BAND = 0.10
+_MARKS = "Markers stand at a quarter, half, three quarters and the end of the run."
 
 
 def learning_curves(curves: Curves, looks: Styles) -> Plot | None:
-    """Give accuracy, ECE, recalibrated ECE and ECE on the pool over the labels."""
-    return _plot(
-        curves,
-        looks,
+    """Give accuracy, ECE, recalibrated ECE and ECE on the pool over the labels; None without any of them."""
+    shown = [measure for measure in MEASURES if curves.has(measure.key)]
+    if not shown:
+        return None
+    return Plot(
         name="learning",
         title="Learning curves",
         caption="How good the model is as more labels are bought. Accuracy on the test set: higher is "
@@ -30,49 +32,47 @@ def learning_curves(curves: Curves, looks: Styles) -> Plot | None:
         "better. Recalibrated: the same after the confidence is corrected with what earlier batches showed. "
         "On the pool: the calibration error on the items that are still unlabelled. Line: mean over seeds; "
         f"band: ± one standard deviation. {_MARKS}",
-        panels=[_curve_panel(curves, looks, measure) for measure in MEASURES if curves.has(measure.key)],
+        panels=tuple(_curve_panel(curves, looks, measure) for measure in shown),
+        legend=_legend(curves, looks),
     )
 
 
 def temperature_curves(curves: Curves, looks: Styles) -> Plot | None:
     """Give the temperature of the recalibration over the labels."""
-    panels = (
-        [Panel("Temperature", _curves_of(curves, looks, curves.of_key(TEMPERATURE)))] if curves.has(TEMPERATURE) else []
-    )
-    return _plot(
-        curves,
-        looks,
+    if not curves.has(TEMPERATURE):
+        return None
+    return Plot(
         name="temperature",
         title="Temperature of the recalibration",
         caption="The number by which the recalibration divides the model's scores, fitted in every round on "
         "the model's earlier predictions of the items it asked for. Above 1 the model was found too "
         "confident, below 1 too timid; 1 changes nothing. Line: mean over seeds; band: ± one standard "
         f"deviation. {_MARKS}",
-        panels=panels,
+        panels=(Panel("Temperature", _curves_of(curves, looks, curves.of_key(TEMPERATURE))),),
+        legend=_legend(curves, looks),
     )
 
 
 def difference_curves(curves: Curves, looks: Styles) -> Plot | None:
     """Give each strategy minus random, paired by seed; None without random or without another strategy."""
-    if BASELINE not in curves.strategies or len(curves.strategies) < 2:
-        return None
     shown = [measure for measure in MEASURES if curves.has(measure.key)]
+    if not shown or BASELINE not in curves.strategies or len(curves.strategies) < 2:
+        return None
     panels = []
     for measure in shown:
         values = curves.of_key(measure.key) * measure.scale
         differences = values - values[curves.strategies.index(BASELINE)]
         label = f"difference to random{', points' if measure.unit else ''}"
         panels.append(Panel(measure.title, _curves_of(curves, looks, differences, difference=label)))
-    return _plot(
-        curves,
-        looks,
+    return Plot(
         name="difference",
         title="Difference to random choice",
         caption="Each strategy minus random choice with the same seed, so that luck of the start cancels "
         "out; the grey line at zero is random choice itself. Accuracy: above zero is better. Calibration "
         "errors: below zero is better. Line: mean over the seeds that both have; band: ± one standard error "
         f"of the paired differences. {_MARKS}",
-        panels=panels,
+        panels=tuple(panels),
+        legend=_legend(curves, looks),
     )
 
 
@@ -80,31 +80,23 @@ def plane(curves: Curves, looks: Styles) -> Plot | None:
     """Give ECE against accuracy at T/4, T/2, 3T/4 and T."""
     if not (curves.has(TEST_ECE.key) and curves.has(TEST_ACCURACY.key)):
         return None
-    titles = {t: f"t = {t}, {_labels(curves, t)}" for t in curves.milestones}
     there = [t for t in curves.milestones if np.isfinite(curves.of_key(TEST_ECE.key)[:, :, t]).any()]
-    return _plot(
-        curves,
-        looks,
+    if not there:
+        return None
+    return Plot(
         name="plane",
         title="Accuracy against calibration error",
         caption="Each strategy at four moments, mean over seeds. The best place is the upper left corner: "
         "every answer right, every confidence honest. Full marker: the model as it is; hollow marker: "
         "recalibrated, which moves it along its line and never changes its accuracy. Cross: ± one standard "
         "deviation of the full marker. The axes differ between panels.",
-        panels=[Panel(titles[t], _plane_at(curves, looks, t)) for t in there],
+        panels=tuple(Panel(f"t = {t}, {curves.labelled[t]:.0f} labels", _plane_at(curves, looks, t)) for t in there),
+        legend=_legend(curves, looks),
     )
 
 
-_MARKS = "Markers stand at a quarter, half, three quarters and the end of the run."
-
-
-def _plot(curves: Curves, looks: Styles, *, name: str, title: str, caption: str, panels: list[Panel]) -> Plot | None:
-    legend = tuple((strategy, looks[strategy]) for strategy in curves.strategies)
-    return Plot(name, title, caption, tuple(panels), legend) if panels else None
-
-
-def _labels(curves: Curves, t: int) -> str:
-    return f"{curves.labelled[t]:.0f} labels"
+def _legend(curves: Curves, looks: Styles) -> tuple[tuple[str, Style], ...]:
+    return tuple((strategy, looks[strategy]) for strategy in curves.strategies)
 
 
 def _curve_panel(curves: Curves, looks: Styles, measure: Measure) -> Panel:
