@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cusal.calibration.chunks import over_rows
-from cusal.calibration.scalar import log_gamma_1p
+from cusal.calibration.scalar import PER_UNIT, log_above, log_gamma_1p, log_gamma_1p_small
 from cusal.checks import Floats, Indices
 
 FEW = 8
@@ -73,7 +73,7 @@ def build(reference: Floats, labels: Indices, bandwidth: float) -> Points:
     return points._replace(**{name: getattr(points, name)[order] for name in names})
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _describe(
     rows: Array, bandwidth: float, chosen: NDArray[np.int32], into: tuple[Array, Array, Array, Array]
 ) -> None:
@@ -81,17 +81,19 @@ def _describe(
     constant, top_offset, offset, weight = into
     classes = rows.shape[1]
     common = math.lgamma(1.0 / bandwidth + classes)
-    # leaving tiny classes out of sum h log h raises the bounds, by less than 2 in log k
-    tiny = 0.05 * bandwidth / classes
+    small = bandwidth / PER_UNIT
     for i in range(len(rows)):
-        weight[i] = -1.0
+        row = rows[i]
         gammas, logs, total = 0.0, 0.0, 0.0
         for j in range(classes):
-            h = rows[i, j]
-            total += h
-            gammas += log_gamma_1p(h / bandwidth)
-            if h > tiny:
-                logs += h * math.log(h)
+            total += row[j]
+            logs += row[j] * log_above(row[j])  # at most 0.01 above in log k: the bounds stay bounds
+            gammas += log_gamma_1p_small(row[j] / bandwidth) if row[j] < small else 0.0
+        weight[i] = -1.0
+        for j in range(classes):
+            h = row[j]
+            if h >= small:
+                gammas += log_gamma_1p(h / bandwidth)
             if h > weight[i, FEW - 1]:
                 s = FEW - 1
                 while s > 0 and weight[i, s - 1] < h:
@@ -101,7 +103,7 @@ def _describe(
         constant[i] = common - gammas
         for s in range(FEW):
             h = weight[i, s]
-            logs -= h * math.log(h) if h > tiny else 0.0
+            logs -= h * math.log(h) if h > 0.0 else 0.0
             total -= h
             rest = max(total, 0.0) + 1e-15  # the log stays finite
             offset[i] = constant[i] + (logs - rest * math.log(rest)) / bandwidth

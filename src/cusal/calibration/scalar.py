@@ -1,7 +1,6 @@
-"""Two functions of one number, compiled so that loops over them are fast.
+"""Functions of one number, compiled so that loops over them are fast.
 
-`exp_below_zero` is branch-free, so that the compiler turns a loop over it into vector instructions: x = k log 2 + r
-with |r| <= log(2) / 2, exp(r) by its power series up to r^12 (the rest is below 2e-16), and k added to the exponent.
+All but `log_gamma_1p` are free of branches, so that the compiler turns a loop over them into vector instructions.
 """
 
 import math
@@ -14,8 +13,10 @@ from numba.extending import intrinsic
 from scipy.special import gammaln, polygamma
 
 ROUNDER = 1.5 * 2.0**52  # adding it leaves the nearest integer in the low bits
-LOG2E = 1.4426950408889634
+LOG2, LOG2E = 0.6931471805599453, 1.4426950408889634
 LOG2_HIGH, LOG2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # log 2 in two parts: k times the first is exact
+MANTISSA = (1 << 52) - 1
+LOG_START = math.log(1.5) + 4e-6
 
 # lgamma(1 + x) around the middle of each cell of width 1 / PER_UNIT; the terms left out are below 1e-16
 PER_UNIT, TABLE_END, TERMS = 16, 4.0, 10
@@ -43,7 +44,10 @@ def _from_bits(typing_context: Any, bits: Any) -> Any:
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def exp_below_zero(x: float) -> float:
-    """exp(x) for x <= 0, to one or two units in the last place; below -700 it gives exp(-700), not 0."""
+    """exp(x) for x <= 0, to one or two units in the last place; below -700 it gives exp(-700), not 0.
+
+    x = k log 2 + r with |r| <= log(2) / 2; exp(r) by its power series up to r^12, the rest is below 2e-16.
+    """
     x = max(x, -700.0)
     shifted = x * LOG2E + ROUNDER
     k = shifted - ROUNDER
@@ -63,6 +67,27 @@ def exp_below_zero(x: float) -> float:
     return float(_from_bits(_as_bits(s) + (_as_bits(shifted) << 52)))
 
 
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def log_above(x: float) -> float:
+    """At least log(x) and less than 1e-5 above it, for normal x > 0; finite for x = 0."""
+    bits = _as_bits(x)
+    exponent = _from_bits((bits >> 52) | _as_bits(2.0**52)) - (2.0**52 + 1023)
+    r = _from_bits((bits & MANTISSA) | _as_bits(1.0)) / 1.5 - 1  # within 1/3; the next term is below 2e-6
+    s = r * (1 / 7 + r * (-1 / 8 + r * (1 / 9 + r * -1 / 10)))
+    s = r * (1 / 3 + r * (-1 / 4 + r * (1 / 5 + r * (-1 / 6 + s))))
+    return float(exponent * LOG2 + (LOG_START + r * (1 + r * (-1 / 2 + s))))
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def log_gamma_1p_small(x: float) -> float:
+    """lgamma(1 + x) for 0 <= x < 1 / PER_UNIT."""
+    away = x - 0.5 / PER_UNIT
+    s = 0.0
+    for k in range(TERMS - 1, -1, -1):
+        s = s * away + SERIES[0, k]
+    return s
+
+
 @njit(cache=True, nogil=True)
 def log_gamma_1p(x: float) -> float:
     """lgamma(1 + x) for x >= 0; below TABLE_END, as in most classes of a prediction, by a power series nearby."""
@@ -70,8 +95,7 @@ def log_gamma_1p(x: float) -> float:
         return math.lgamma(1.0 + x)
     cell = int(x * PER_UNIT)
     away = x - (cell + 0.5) / PER_UNIT
-    series = SERIES[cell]
     s = 0.0
     for k in range(TERMS - 1, -1, -1):
-        s = s * away + series[k]
+        s = s * away + SERIES[cell, k]
     return s
