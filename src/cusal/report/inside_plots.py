@@ -132,7 +132,8 @@ def seconds(curves: Curves, looks: Styles) -> Plot | None:
         ax.set_yticks(range(len(left)), curves.strategies)
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
-        ax.margins(x=0.14)
+        ax.margins(x=0.2)
+        ax.locator_params(axis="x", nbins=5)
         ax.set_xlabel("seconds")
 
     return Plot(
@@ -143,7 +144,7 @@ def seconds(curves: Curves, looks: Styles) -> Plot | None:
         "beside it as it had workers.",
         panels=(Panel("Seconds per round", draw),),
         legend=tuple((_PHASE_WORDS[phase], look) for phase, look in zip(PHASES, colours, strict=True)),
-        size=(6.4, 0.9 + 0.31 * len(curves.strategies)),
+        size=(4.6, 0.9 + 0.27 * len(curves.strategies)),
     )
 
 
