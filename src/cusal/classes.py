@@ -45,7 +45,7 @@ class Classes:
         if new and self.fixed:
             raise InvalidInput(self._unknown(new[0]))
         try:
-            new.sort()  # type: ignore[type-var]
+            new.sort(key=lambda label: label)  # type: ignore[arg-type,return-value]
         except TypeError:
             new.sort(key=repr)
         for label in new:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.checks import Floats, Indices, as_array
+from cusal.checks import Indices, as_array
 from cusal.models.predictions import take
-from cusal.spread import row_squares, squared_distances
+from cusal.spread import k_means_plus_plus, row_squares, squared_distances
 
 MOST = 20_000  # items looked at: enough to spread any first batch over
 
@@ -25,7 +25,14 @@ def spread_out(items: Any, candidates: Indices, count: int, rng: np.random.Gener
     points = _numbers(take(items, looked_at))
     if points is None:
         return rng.choice(looked_at, size=count, replace=False)
-    return looked_at[_plus_plus(points, count, rng)]
+    squares = row_squares(points)
+    chosen = k_means_plus_plus(
+        lambda row: squared_distances(points, squares, points[row]),
+        count,
+        first=int(rng.integers(len(points))),
+        rng=rng,
+    )
+    return looked_at[chosen]
 
 
 def _numbers(items: Any) -> NDArray[np.float64] | None:
@@ -37,20 +44,3 @@ def _numbers(items: Any) -> NDArray[np.float64] | None:
         return None
     spread = points.std(axis=0)
     return np.asarray((points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-
-
-def _plus_plus(points: Floats, count: int, rng: np.random.Generator) -> Indices:
-    squares = row_squares(points)
-    chosen = np.empty(count, dtype=np.int64)
-    nearest = np.ones(len(points))  # equal weights: the first is uniform
-    for i in range(count):
-        total = nearest.sum()
-        if total == 0:  # the rest are copies of chosen items
-            nearest = np.ones(len(points))
-            nearest[chosen[:i]] = 0
-            total = nearest.sum()
-        chosen[i] = rng.choice(len(points), p=nearest / total)
-        distances = squared_distances(points, squares, points[chosen[i]])
-        nearest = distances if i == 0 else np.minimum(nearest, distances)
-        nearest[chosen[: i + 1]] = 0
-    return chosen

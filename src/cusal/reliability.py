@@ -30,8 +30,8 @@ class Reliability:
         return np.asarray(self.count / self.count.sum())
 
 
-def reliability(scores: Floats, hits: NDArray[np.bool_], bins: int = 10) -> Reliability:
-    """Give the bins of (n,) scores and whether each was a hit."""
+def reliability(scores: Floats, hits: NDArray[np.bool_] | Floats, bins: int = 10) -> Reliability:
+    """Give the bins of (n,) scores and whether each was a hit, or the chance that it is one."""
     bins = as_count(bins, "bins")
     place = np.clip(np.searchsorted(np.linspace(0, 1, bins + 1), scores, side="right") - 1, 0, bins - 1)
     count = np.bincount(place, minlength=bins)

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal import storage, strategies
+from cusal.batch import as_batch_size
 from cusal.checks import Floats, Indices, as_count, as_indices
 from cusal.classes import Classes
 from cusal.coldstart import spread_out
-from cusal.errors import InvalidInput, MissingMethod, NotReady, PoolExhausted, UnknownName
-from cusal.evidence import Calibration, Evidence
+from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
+from cusal.evidence import Calibration, Evidence, estimate_ece, temperature_of
 from cusal.models import protocol
 from cusal.models.out_of_sample import held_out_fifth, out_of_fold
 from cusal.models.predictions import Predictions, take
@@ -81,6 +82,7 @@ class Session:
             raise UnknownName("reference", reference, get_args(Reference))
         self.items = items
         self.model = copy.deepcopy(model)
+        self._unfitted = copy.deepcopy(model)  # for predictions of labelled items by models that never saw them
         self.strategy = _strategy(strategy)
         self.seed = as_count(seed, "seed", least=0)
         self.recalibrate = recalibrate
@@ -95,7 +97,8 @@ class Session:
         self._seeded = protocol.unseeded(model)
         self._view: View | None = None
         self._predictions: Predictions | None = None
-        self._calibration: Calibration | None = None
+        self._evidence_pairs: tuple[Floats, Indices] | None = None
+        self._temperature: float | None = None
         if labelled:
             self.tell(list(labelled), list(labelled.values()))
 
@@ -115,12 +118,8 @@ class Session:
         With no labels at all it gives a spread-out first batch. Asking again before anything was told gives the same
         items. `strategy` replaces the session's for this one call.
         """
-        count = as_count(batch_size, "batch_size")
         candidates = self.pool.open
-        if count > len(candidates):
-            raise PoolExhausted(
-                f"asked for {count} items, but only {len(candidates)} are open; lower batch_size or stop."
-            )
+        count = as_batch_size(batch_size, len(candidates))
         chosen = self.strategy if strategy is None else _strategy(strategy)
         if not self._labels:
             return Query(spread_out(self.items, candidates, count, self._rng()))
@@ -189,14 +188,29 @@ class Session:
 
     def recalibrated(self, probs: Floats) -> NDArray[np.float64]:
         """Give raw predictions of this round's model as `predict_proba` would."""
-        return apply_temperature(probs, self.calibration.temperature)
+        return apply_temperature(probs, self.temperature)
+
+    @property
+    def temperature(self) -> float:
+        """What the model's log probabilities are divided by; above 1 it was over-confident."""
+        if self._temperature is None:
+            self._temperature = temperature_of(
+                self._pairs(), strength=5.0 if self.recalibrate == "prequential" else 0.0
+            )
+        return self._temperature
 
     @property
     def calibration(self) -> Calibration:
-        """The temperature, how much evidence it rests on, and the calibration error of that evidence."""
-        if self._calibration is None:
-            self._calibration = self._calibrate()
-        return self._calibration
+        """The temperature, how much evidence it rests on, and the calibration error that this lets expect."""
+        if self.evidence == 0 or not self._ready() or len(self.pool.open) == 0:
+            return Calibration(self.temperature, self.evidence)
+        expected = estimate_ece(self._pairs(), self.view.probs, self.temperature)
+        return Calibration(self.temperature, self.evidence, *expected)
+
+    @property
+    def evidence(self) -> int:
+        """How many pairs of prediction and label the temperature rests on."""
+        return len(self._pairs()[1])
 
     @property
     def view(self) -> View:
@@ -230,7 +244,7 @@ class Session:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the items and what can be computed again from them."""
-        state = {name: value for name, value in vars(self).items() if name not in ("items", "_view", "_predictions")}
+        state = {name: value for name, value in vars(self).items() if name not in ("items", *_COMPUTED)}
         return state | {"fitted": self._predictions is not None}
 
     @classmethod
@@ -239,10 +253,10 @@ class Session:
         session = cls.__new__(cls)
         fitted = state["fitted"]
         vars(session).update({name: value for name, value in state.items() if name != "fitted"})
-        session.items, session._view, session._predictions = items, None, None
+        vars(session).update(dict.fromkeys(_COMPUTED), items=items)
         if len(items) != len(session.pool):
             raise InvalidInput(
-                f"the session was saved over {len(session.pool)} items, but {len(items)} are given; give the same items."
+                f"the session was saved over {len(session.pool)} items, but {len(items)} are given; give the same."
             )
         if fitted:
             session._predictions = Predictions(session.model, items, len(session.classes))
@@ -286,19 +300,26 @@ class Session:
         X, y = self._labelled()
         predict = out_of_fold if method == "cross-fit" else held_out_fifth
         rng = np.random.default_rng([self.seed, self.round, 1])
-        return predict(self.model, X, y, classes=len(self.classes), rng=rng)
+        return predict(self._unfitted, X, y, classes=len(self.classes), rng=rng)
 
-    def _calibrate(self) -> Calibration:
-        if self.recalibrate is None:
-            return Calibration(1.0, 0, None, None)
-        if self.recalibrate == "prequential":
-            numbers = dict(zip(self._labels, self._classes.numbers(self._labels.values()).tolist(), strict=True))
-            return Calibration.of(*self._evidence.pairs(numbers, len(self.classes)))
-        self.fit()
-        return Calibration.of(*self._out_of_sample(self.recalibrate), strength=0.0)
+    def _pairs(self) -> tuple[Floats, Indices]:
+        """Predictions and labels that the temperature rests on."""
+        if self._evidence_pairs is None:
+            if self.recalibrate is None:
+                self._evidence_pairs = np.empty((0, len(self.classes))), np.empty(0, dtype=np.int64)
+            elif self.recalibrate == "prequential":
+                numbers = dict(zip(self._labels, self._classes.numbers(self._labels.values()).tolist(), strict=True))
+                self._evidence_pairs = self._evidence.pairs(numbers, len(self.classes))
+            else:
+                self.fit()
+                self._evidence_pairs = self._out_of_sample(self.recalibrate)
+        return self._evidence_pairs
 
     def _forget_round(self) -> None:
-        self._view = self._predictions = self._calibration = None
+        self._view = self._predictions = self._evidence_pairs = self._temperature = None
+
+
+_COMPUTED = ("_view", "_predictions", "_evidence_pairs", "_temperature")  # from the rest, when needed
 
 
 def _strategy(strategy: str | Strategy) -> Strategy:

@@ -70,8 +70,8 @@ def simulate(
 
     Parameters
     ----------
-    oracle: the labels of all items, in their order, or a function from indices to labels (a noisy one, a person). Metrics
-        on the pool need all labels and are left out with a function.
+    oracle: the labels of all items, in their order, or a function from indices to labels (a noisy one, a person).
+        Metrics on the pool need all labels and are left out with a function.
     rounds: how many batches are asked for.
     test: (items, labels) that are never trained on.
     measure: called in every round with the fitted session, for numbers of one's own.
@@ -98,8 +98,8 @@ def simulate(
             labelled=labelled,
             test=tested,
             pool=pool,
-            temperature=session.calibration.temperature,
-            evidence=session.calibration.evidence,
+            temperature=session.temperature,
+            evidence=session.evidence,
             query=query,
             measured=measured,
             seconds=session.seconds | {"test": testing},

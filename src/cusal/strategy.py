@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.checks import Indices, as_count
-from cusal.errors import PoolExhausted
+from cusal.batch import as_batch_size
+from cusal.checks import Indices
 from cusal.picks import Query
 from cusal.view import View
 
@@ -19,8 +19,8 @@ Keys = NDArray[np.float64]
 class Strategy(ABC):
     """Decides which items to label next.
 
-    `keys` gives each candidate (n,) or (n, j) numbers that are compared column by column, highest first. A strategy that
-    builds its batch jointly overrides `select`. A strategy that never looks at the model says so with `needs_model`.
+    `keys` gives each candidate (n,) or (n, j) numbers that are compared column by column, highest first. A strategy
+    that builds its batch jointly overrides `select`. One that never looks at the model says so with `needs_model`.
     """
 
     needs_model: ClassVar[bool] = True
@@ -40,9 +40,7 @@ class Strategy(ABC):
 
 def best(keys: Keys, count: int) -> Indices:
     """Give the rows of the `count` highest keys, highest first; equal keys go by their row."""
-    count = as_count(count, "batch_size")
-    if count > len(keys):
-        raise PoolExhausted(f"asked for {count} items, but only {len(keys)} are open; lower batch_size or stop.")
+    count = as_batch_size(count, len(keys))
     columns = keys[:, None] if keys.ndim == 1 else keys
     first = columns[:, 0]
     rows = np.arange(len(first))

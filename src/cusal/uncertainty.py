@@ -9,7 +9,7 @@ from cusal.checks import Floats
 
 def least_confidence(probs: Floats) -> NDArray[np.float64]:
     """Give 1 - max_k p_k."""
-    return 1 - probs.max(axis=1).astype(np.float64)
+    return np.asarray(1 - probs.max(axis=1).astype(np.float64))
 
 
 def margin(probs: Floats) -> NDArray[np.float64]:

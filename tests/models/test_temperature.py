@@ -13,7 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from cusal import metrics
 from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
 from cusal.models.networks import SmallNet
-from cusal.models.temperature import TemperatureScaled, apply_temperature, fit_temperature
+from cusal.models.scaled import TemperatureScaled
+from cusal.models.temperature import apply_temperature, fit_temperature
 from cusal.models.torch import TorchClassifier
 
 

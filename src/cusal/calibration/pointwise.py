@@ -86,9 +86,8 @@ def as_prediction_pair(pool_probs: Any, labelled_probs: Any) -> tuple[Floats, Fl
     """Give both as checked (rows, classes) arrays, and whether they came as one column of scores."""
     pool_probs, labelled_probs = as_array(pool_probs), as_array(labelled_probs)
     if pool_probs.ndim == 1 or pool_probs.shape[1:] == (1,):
-        pair = [as_scores(pool_probs, "pool_probs"), as_scores(labelled_probs, "labelled_probs")]
-        pool, reference = (two_columns(scores) for scores in pair)
-        return pool, reference, True
+        scores, reference = as_scores(pool_probs, "pool_probs"), as_scores(labelled_probs, "labelled_probs")
+        return two_columns(scores), two_columns(reference), True
     pool = as_probs(pool_probs, "pool_probs")
     return pool, as_probs(labelled_probs, "labelled_probs", classes=pool.shape[1]), False
 

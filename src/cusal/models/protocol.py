@@ -56,7 +56,7 @@ def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:
         columns = np.asarray(own, dtype=np.int64)
         if columns.max(initial=0) >= classes:
             raise InvalidInput(
-                f"{_name(model)} predicts {probs.shape[1]} classes, but {classes} are known; give classes=[...] for all."
+                f"{_name(model)} predicts {probs.shape[1]} classes, but {classes} are known; give classes=[...]."
             )
         aligned = np.zeros((len(probs), classes))
         aligned[:, columns] = probs
@@ -89,8 +89,8 @@ def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
     members = list(getattr(model, "estimators_", ()))
     if len(members) < 2 or not all(hasattr(member, "predict_proba") for member in members):
         raise MissingMethod(
-            f"{_name(model)} has no method sample_proba(X, samples) and is no ensemble of classifiers; use a network with "
-            "dropout, a random forest or bagging, or a strategy that needs no samples."
+            f"{_name(model)} has no method sample_proba(X, samples) and is no ensemble of classifiers; use a network "
+            "with dropout, a random forest or bagging, or a strategy that needs no samples."
         )
     # A smaller ensemble gives all the samples it has.
     chosen = np.unique(np.linspace(0, len(members) - 1, min(samples, len(members))).round().astype(int))

@@ -15,25 +15,17 @@ A probability of exactly zero stays zero at every temperature. A row that gives 
 class that the model had not met, therefore says nothing about T and is left out of the sum.
 """
 
-import copy
-import zlib
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from cusal.checks import Indices, as_array, as_labels, as_positive, as_probs
-from cusal.errors import InvalidInput, NotReady, UnknownName
-from cusal.models import protocol
-from cusal.models.out_of_sample import out_of_fold
-from cusal.models.predictions import take
+from cusal.checks import as_array, as_labels, as_positive, as_probs
+from cusal.errors import InvalidInput
 
 LOG_BOUNDS = (-1.5, 3.0)
-METHODS = ("held-out", "cross-fit")
-HELD_OUT = 5  # one row in five is held out, as in the paper's baseline
 
 Probs = NDArray[np.float64]
 
@@ -73,107 +65,6 @@ def apply_temperature(probs: Any, temperature: float) -> Probs:
         return given
     with np.errstate(divide="ignore"):  # log 0 is -inf, whose softmax is 0 again
         return np.asarray(softmax(np.log(given) / temperature, axis=1), dtype=np.float64)
-
-
-class TemperatureScaled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose probabilities are tempered by its own labelled data.
-
-    model: has `fit` and `predict_proba`; stays as it is, the fitted copy is `model_`. With `warm_start` it goes on
-        from the fit before.
-    method: "held-out", the paper's baseline, fits the model to 80 % of the rows and a plain temperature to the rest.
-        A row's content decides its side, so that a row once held out is never trained on by a later, warm fit.
-        "cross-fit" fits the model to all rows, and the temperature, with its prior, to what copies of the model that
-        were fitted without a row say about it.
-    random_state: seeds the folds; the model has its own.
-
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = load_digits(return_X_y=True)
-    >>> TemperatureScaled(GaussianNB(), method="cross-fit", random_state=0).fit(X, y).temperature_ > 1
-    True
-    """
-
-    model_: Any
-
-    def __init__(self, model: Any, *, method: str = "held-out", random_state: int | None = None) -> None:
-        self.model = model
-        self.method = method
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model and its temperature to items X (n, ...) with class numbers y (n,)."""
-        if self.method not in METHODS:
-            raise UnknownName("method", self.method, METHODS)
-        labels = as_array(y)
-        labels = as_labels(labels, "y", count=len(X), classes=int(labels.max(initial=1)) + 1)
-        fit = self._hold_out if self.method == "held-out" else self._cross_fit
-        self.model_, self.temperature_ = fit(X, labels)
-        self.classes_ = np.asarray(self.model_.classes_)
-        return self
-
-    def predict_proba(self, X: Any) -> Probs:
-        """Give tempered probabilities, (n, classes)."""
-        return apply_temperature(self._fitted().predict_proba(X), self.temperature_)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Give the most probable class of each item, (n,)."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
-
-    def embed(self, X: Any) -> NDArray[Any]:
-        """Give the model's embedding, (n, width)."""
-        return protocol.embed(self._fitted(), X)
-
-    def sample_proba(self, X: Any, n: int) -> Probs:
-        """Give the model's samples, each tempered, (rows, n, classes)."""
-        sampled = protocol.sample_proba(self._fitted(), X, n, classes=len(self.classes_))
-        return apply_temperature(sampled.reshape(-1, sampled.shape[2]), self.temperature_).reshape(sampled.shape)
-
-    def _hold_out(self, X: Any, labels: Indices) -> tuple[Any, float]:
-        held_out = np.array([_checksum(X, row) % HELD_OUT == 0 for row in range(len(labels))])
-        inside, outside = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-        if len(inside) == 0:
-            raise NotReady(f"all {len(labels)} row(s) fell to the held-out side; label more, or use cross-fit.")
-        model = self._start().fit(take(X, inside), labels[inside])
-        return model, self._temperature(model, take(X, outside), labels[outside])
-
-    def _cross_fit(self, X: Any, labels: Indices) -> tuple[Any, float]:
-        classes = int(labels.max()) + 1
-        probs, labels = out_of_fold(
-            _unfitted(self.model), X, labels, classes=classes, rng=np.random.default_rng(self.random_state)
-        )
-        with np.errstate(divide="ignore"):
-            temperature = fit_temperature(np.log(probs), labels)
-        return self._start().fit(X, labels), temperature
-
-    def _temperature(self, model: Any, X: Any, labels: Indices) -> float:
-        if len(labels) == 0:
-            return 1.0
-        classes = int(max(labels.max(), np.max(model.classes_))) + 1
-        with np.errstate(divide="ignore"):
-            return fit_temperature(np.log(protocol.predict_proba(model, X, classes)), labels, strength=0)
-
-    def _start(self) -> Any:
-        """Give the model to fit: where it starts warm, the one fitted before, with the settings of now."""
-        if not (getattr(self.model, "warm_start", False) and hasattr(self, "model_")):
-            return _unfitted(self.model)
-        model = copy.deepcopy(self.model_)
-        if hasattr(model, "random_state"):
-            model.random_state = self.model.random_state
-        return model
-
-    def _fitted(self) -> Any:
-        if not hasattr(self, "model_"):
-            raise NotReady("the model has not been fitted; call fit(X, y) first.")
-        return self.model_
-
-
-def _unfitted(model: Any) -> Any:
-    return clone(model) if hasattr(model, "get_params") else copy.deepcopy(model)
-
-
-def _checksum(X: Any, row: int) -> int:
-    item = as_array(take(X, np.array([row])))
-    return zlib.crc32(repr(item.tolist()).encode() if item.dtype.hasobject else item.tobytes())
 
 
 def _as_scores(values: Any) -> Probs:
