@@ -77,10 +77,14 @@ def assert_same(one: Candidates, other: Candidates) -> None:
         np.testing.assert_array_equal(values, other.arrays()[name])
 
 
-def test_the_picks_are_those_of_the_local_engine_bit_for_bit(cluster: Any, tmp_path: Path, pool: Pool) -> None:
+def test_the_picks_are_those_of_the_local_engine_bit_for_bit(
+    cluster: Any, tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from cusal.scale.cluster import RayEngine
 
-    path, labelled = write_part(tmp_path, "pool", "list", pool.probs), write_labelled(tmp_path, pool)
+    labelled = write_labelled(tmp_path, pool)
+    monkeypatch.chdir(tmp_path)  # workers run in another folder
+    path = write_part(tmp_path, "pool", "list", pool.probs).name
     for strategy in ("cusal", "random"):
         written = []
         for engine in (LocalEngine(), RayEngine(cluster.address)):
@@ -109,7 +113,10 @@ def test_a_lost_node_changes_nothing(cluster: Any, tmp_path: Path, pool: Pool) -
     # The note is left by a chunk that runs on the second node: the head's CPUs are taken meanwhile.
     second = next(node for node in cluster.list_all_nodes() if not node.is_head())
     head = cluster.head_node.node_id
-    holders = [_hold.options(scheduling_strategy=_on(head)).remote() for _ in range(2)]
+    held = [tmp_path / f"held-{i}" for i in range(2)]
+    holders = [_hold.options(scheduling_strategy=_on(head)).remote(path) for path in held]
+    while not all(path.exists() for path in held):
+        time.sleep(0.05)
     note = tmp_path / "note"
 
     def remove_when_noted() -> None:
@@ -129,7 +136,8 @@ def test_a_lost_node_changes_nothing(cluster: Any, tmp_path: Path, pool: Pool) -
 
 
 @ray.remote(num_cpus=1, max_retries=0)
-def _hold() -> None:
+def _hold(path: Path) -> None:
+    path.touch()
     time.sleep(600)
 
 

@@ -1,5 +1,6 @@
 """Parts that cannot be scored: each error names the file, and the row or the row group."""
 
+import datetime
 import subprocess
 import sys
 from pathlib import Path
@@ -129,6 +130,8 @@ def test_lists_of_another_length_name_row_and_row_group(tmp_path: Path) -> None:
         ({"p0": [0.5, 0.0], "p1": [0.5, 1.0], "id": ["a", None]}, "id: row 1 .* is null"),
         ({"probs": pa.array([], pa.list_(pa.float32()))}, "no rows"),
         ({"probs": [[1.0]]}, "1 classes"),
+        ({"probs": [[0.5, 0.5]], "id": [0.5]}, "ids are float"),
+        ({"probs": [[0.5, 0.5]], "id": [datetime.date(2024, 1, 1)]}, "ids are date"),
     ],
 )
 def test_parquet_without_the_right_columns_is_refused(tmp_path: Path, table: dict[str, object], words: str) -> None:

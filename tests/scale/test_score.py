@@ -2,6 +2,8 @@
 
 import csv
 import itertools
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -256,6 +258,18 @@ def test_a_missing_folder_for_the_output_is_known_at_once(tmp_path: Path, pool: 
     path = write_part(tmp_path, "pool", "npy", pool.probs)
     with pytest.raises(DataError, match="there is no folder"):
         score(Files(path, tmp_path / "none" / "picks.csv"), Request(5, strategy="margin"), quiet=True)
+
+
+def test_progress_is_a_bar_on_a_terminal(tmp_path: Path, pool: Pool) -> None:
+    path = write_part(tmp_path, "pool", "npy", pool.probs)
+    program = "import sys; from cusal.scale import *; score(Files(*sys.argv[1:]), Request(5, strategy='margin'))"
+    ours, theirs = pty.openpty()
+    subprocess.run([sys.executable, "-c", program, path, tmp_path / "picks.csv"], stderr=theirs, check=True)
+    os.close(theirs)
+    told = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "700/700" in told
+    assert "rows/s" in told
 
 
 def test_progress_tells_rows_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:

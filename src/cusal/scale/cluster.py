@@ -5,12 +5,13 @@ again elsewhere.
 """
 
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cusal.errors import CusalError, DataError, MissingExtra
 from cusal.scale.candidates import Candidates
-from cusal.scale.engine import Advance, Work
+from cusal.scale.engine import Advance, Results, Work
 from cusal.scale.parts import Chunk
 
 try:
@@ -28,7 +29,7 @@ class RayEngine:
     def __init__(self, address: str | None = None) -> None:
         self.address = address
 
-    def map(self, chunks: Sequence[Chunk], work: Work, advance: Advance) -> Iterator[tuple[Chunk, Candidates]]:
+    def map(self, chunks: Sequence[Chunk], work: Work, advance: Advance) -> Results:
         """Score the chunks, each as soon as a CPU is free, and give them as they finish."""
         started = not ray.is_initialized()
         if started:
@@ -50,7 +51,7 @@ def _connect(address: str | None) -> None:
         raise DataError(f"there is no Ray cluster at {address} ({error}); start one with: ray start --head") from error
 
 
-def _run(chunks: Sequence[Chunk], work: Work, advance: Advance) -> Iterator[tuple[Chunk, Candidates]]:
+def _run(chunks: Sequence[Chunk], work: Work, advance: Advance) -> Results:
     # One thread a task: Ray counts CPUs, and the estimator would take all of them.
     environment = {"env_vars": {"NUMBA_NUM_THREADS": "1"}}
     task = ray.remote(num_cpus=1, max_retries=RETRIES, runtime_env=environment)(_attempt)
@@ -61,7 +62,7 @@ def _run(chunks: Sequence[Chunk], work: Work, advance: Advance) -> Iterator[tupl
         while waiting or running:
             while waiting and len(running) < _places():
                 chunk = waiting.pop()
-                running[task.remote(shared, chunk)] = chunk
+                running[task.remote(shared, _anywhere(chunk))] = chunk
             done, _ = ray.wait(list(running), num_returns=1)
             chunk = running.pop(done[0])
             yield chunk, _result(done[0], chunk)
@@ -76,6 +77,11 @@ def _places() -> int:
     return max(1, int(ray.cluster_resources().get("CPU", 1)) - 1)
 
 
+def _anywhere(chunk: Chunk) -> Chunk:
+    """Give the chunk by a path that does not depend on the folder in which a worker runs."""
+    return replace(chunk, part=replace(chunk.part, path=chunk.part.path.absolute()))
+
+
 def _attempt(work: Callable[[Chunk], Candidates], chunk: Chunk) -> Candidates | DataError:
     # Given back, not raised: Ray would wrap it, and not every error can be pickled.
     try:
@@ -87,7 +93,10 @@ def _attempt(work: Callable[[Chunk], Candidates], chunk: Chunk) -> Candidates | 
 def _result(reference: Any, chunk: Chunk) -> Candidates:
     try:
         outcome = ray.get(reference)
-    except ray.exceptions.RayTaskError:
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, ImportError | ray.exceptions.RaySystemError):
+            reason = str(error.cause).partition("\n")[0]
+            raise DataError(f"a node cannot load cusal ({reason}); install the same version on every node.") from error
         raise
     except ray.exceptions.RayError as error:
         where = f"{chunk.part.path}: rows {chunk.first_row} to {chunk.first_row + chunk.rows - 1}"

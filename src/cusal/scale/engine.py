@@ -1,6 +1,6 @@
 """Where chunks are scored: the interface, and this machine as its first implementation."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Protocol
 
 from cusal.errors import InvalidInput, UnknownName
@@ -8,6 +8,7 @@ from cusal.scale.candidates import Candidates
 from cusal.scale.parts import Chunk
 
 Advance = Callable[[int], None]
+Results = Generator[tuple[Chunk, Candidates], None, None]
 
 
 class Work(Protocol):
@@ -17,15 +18,18 @@ class Work(Protocol):
 
 
 class Engine(Protocol):
-    """Gives each chunk with its candidates, in any order; `advance` hears of rows as they are done."""
+    """Gives each chunk with its candidates, in any order; `advance` hears of rows as they are done.
 
-    def map(self, chunks: Sequence[Chunk], work: Work, advance: Advance) -> Iterator[tuple[Chunk, Candidates]]: ...
+    Closing what `map` gives ends the work that is under way.
+    """
+
+    def map(self, chunks: Sequence[Chunk], work: Work, advance: Advance) -> Results: ...
 
 
 class LocalEngine:
     """One chunk after the other; the estimator itself uses every core."""
 
-    def map(self, chunks: Sequence[Chunk], work: Work, advance: Advance) -> Iterator[tuple[Chunk, Candidates]]:
+    def map(self, chunks: Sequence[Chunk], work: Work, advance: Advance) -> Results:
         """Score the chunks in order."""
         for chunk in chunks:
             yield chunk, work(chunk, advance)

@@ -124,7 +124,7 @@ def iterate_tiles(chunk: Chunk, column: Column = IDS) -> Iterator[Tile]:
     row, stop = chunk.first_row, chunk.first_row + chunk.rows
     with reading(chunk.part.path):
         for tile in _gather(_reader(chunk.part.path).read(chunk, column), tile_rows(chunk.part.classes)):
-            yield _checked(tile, chunk, row)
+            yield _checked(tile, chunk, row, column)
             row += len(tile.probs)
     if row != stop:
         raise DataError(
@@ -198,7 +198,10 @@ def _join(tiles: list[Tile]) -> Tile:
     return Tile(np.concatenate([tile.probs for tile in tiles]), np.concatenate(beside) if beside else None)
 
 
-def _checked(tile: Tile, chunk: Chunk, row: int) -> Tile:
+def _checked(tile: Tile, chunk: Chunk, row: int, column: Column) -> Tile:
+    if column is IDS and tile.beside is not None and not _are_ids(tile.beside):
+        kind = type(tile.beside[0]).__name__
+        raise DataError(f"{chunk.part.path}: ids are {kind}; expected whole numbers or text. Convert them to text.")
     try:
         return tile._replace(probs=as_probs(tile.probs))
     except InvalidInput as error:
@@ -206,3 +209,9 @@ def _checked(tile: Tile, chunk: Chunk, row: int) -> Tile:
             r"^probs: row (\d+)", lambda found: f"probs: {chunk.locate(row + int(found[1]))}", str(error), count=1
         )
         raise DataError(f"{chunk.part.path}: {text}") from error
+
+
+def _are_ids(values: NDArray[Any]) -> bool:
+    if values.dtype == object:  # text of Parquet
+        return len(values) == 0 or isinstance(values[0], str)
+    return values.dtype.kind in "iuUS"

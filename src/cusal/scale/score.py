@@ -7,6 +7,7 @@ import csv
 import io
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +52,16 @@ def score(
 
     The picks, their order and `decided_by` are those of `cusal.query` on the whole pool in memory. Stopped at any
     moment, the same call goes on after the last finished chunk.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> np.save(folder / "pool.npy", [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]])
+    >>> picks = score(Files(folder / "pool.npy", folder / "picks.csv"), Request(2, strategy="margin"), quiet=True)
+    >>> print((folder / "picks.csv").read_text())
+    rank,id,error,confidence,supported,decided_by
+    1,2,,0.5,,
+    2,1,,0.6,,
+    <BLANKLINE>
     """
     out = Path(files.out)
     if not out.parent.is_dir():
@@ -79,8 +90,8 @@ def _run(chunks: Sequence[Chunk], scorer: Scorer, engine: Engine, partial: Parti
         else:
             found = before if found is None else Candidates.merge([found, before], count)
             progress.resume(chunk.rows)
-    with progress:
-        for chunk, fresh in engine.map(left, scorer, progress.advance):
+    with progress, closing(engine.map(left, scorer, progress.advance)) as results:
+        for chunk, fresh in results:
             if len(chunks) > 1:
                 partial.save(chunk, fresh)
             found = fresh if found is None else Candidates.merge([found, fresh], count)
