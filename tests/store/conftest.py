@@ -44,13 +44,14 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = probe.getsockname()[1]
     data = str(home / "data")
     make = [*as_user, str(folder / "initdb"), "-D", data, "-U", "cusal", "-A", "trust", "-E", "UTF8", "--no-sync"]
-    control = [*as_user, str(folder / "pg_ctl"), "-D", data, "-w"]
+    control = [*as_user, str(folder / "pg_ctl"), "-D", data, "-w", "-t", "300"]
     options = f"-h 127.0.0.1 -p {port} -k {home} -F"
     subprocess.run(make, check=True, capture_output=True, cwd=home)
     start = [*control, "-o", options, "-l", str(home / "log"), "start"]
     subprocess.run(start, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=home)
     yield f"postgresql://cusal@127.0.0.1:{port}"
-    subprocess.run([*control, "-m", "immediate", "stop"], check=True, capture_output=True, cwd=home)
+    stopped = subprocess.run([*control, "-m", "immediate", "stop"], capture_output=True, text=True, cwd=home)
+    assert stopped.returncode == 0, stopped.stderr + (home / "log").read_text()[-2000:]
 
 
 def _server_programs() -> Path | None:

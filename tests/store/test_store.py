@@ -116,18 +116,16 @@ def test_a_run_whose_lease_ended_is_free_and_its_old_owner_is_told(place: str, m
     (record, state), *_ = some_rounds()
     with Store(place) as store:
         store.add([some_run()])
-        monkeypatch.setattr(store_module, "LEASE_SECONDS", 0.05)
+        monkeypatch.setattr(store_module, "LEASE_SECONDS", -1.0)
         slow = store.claim(["a"], "elsewhere/1/1")
         assert slow is not None
-        assert store.claim(["a"], "elsewhere/2/2") is None
-        time.sleep(0.1)
         assert store.claim(["a"], "elsewhere/2/2") is not None
         with pytest.raises(LeaseLost, match="taken over"):
             write(store, slow, record, state)
         assert store.rounds() == []
 
 
-def test_a_lease_is_renewed(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lease_is_renewed(place: str) -> None:
     with Store(place) as store:
         store.add([some_run()])
         claim = store.claim(["a"], "elsewhere/1/1")

@@ -1,0 +1,116 @@
+"""The command line: what it prints, and its exit codes."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer")
+
+from cusal import cli, datasets, strategies
+from cusal.store import Run, Store
+
+
+Cusal = Callable[..., tuple[int, str, str]]
+
+
+def call(*arguments: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
+    """Run the command line in this process; give the exit code, stdout and stderr."""
+    monkeypatch.setattr(sys, "argv", ["cusal", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    printed = capsys.readouterr()
+    return int(ended.value.code or 0), printed.out, printed.err
+
+
+@pytest.fixture
+def cusal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cusal:
+    return lambda *arguments: call(*arguments, capsys=capsys, monkeypatch=monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["bench", "report", "strategies", "data list", "data where", "data get", "store export", "store load"],
+)
+def test_help_of_every_command_has_an_example(cusal: Cusal, command: str) -> None:
+    code, out, _ = cusal(*command.split(), "--help")
+    assert code == 0
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", out)
+    assert f"Example: cusal {command}" in " ".join(plain.replace("│", " ").split())
+
+
+def test_lists_strategies_presets_and_data_sets(cusal: Cusal) -> None:
+    code, out, _ = cusal("strategies")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == strategies.names()
+    code, out, _ = cusal("bench", "--list")
+    assert "mnist" in out
+    code, out, _ = cusal("data", "list")
+    assert [line.split()[0] for line in out.splitlines()] == datasets.names()
+    assert re.search(r"digits +here +1438 \+ 359 items, 1 x 8 x 8, 10 classes", out)
+
+
+def test_names_the_folder_of_a_data_set(cusal: Cusal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CUSAL_DATA", str(tmp_path))
+    assert cusal("data", "where", "mnist") == (0, f"{tmp_path / 'mnist'}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("bench mnst", "there is no preset named 'mnst'; did you mean 'mnist'?"),
+        ("bench mnist --strategies cusl", "did you mean 'cusal'?"),
+        ("bench mnist --set epoch=3", "did you mean 'epochs'?"),
+        ("bench mnist --seeds few", "--seeds is 'few'; expected a number"),
+        ("bench digits --store no/such/folder/runs.db", "in a folder that does not exist"),
+        ("data where mnst", "did you mean 'mnist'?"),
+        ("report none.db", "there is no store none.db"),
+        ("store export none.db out", "there is no store none.db"),
+    ],
+)
+def test_an_error_is_one_line_and_exit_code_1(
+    cusal: Cusal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, errors = cusal(*arguments.split())
+    assert code == 1
+    assert errors.startswith("cusal: ")
+    assert errors.count("\n") == 1
+    assert message in errors
+
+
+def test_says_which_files_of_a_data_set_are_missing(
+    cusal: Cusal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setenv("CUSAL_DATA", str(tmp_path))
+    code, _, errors = cusal("bench", "mnist", "--store", str(tmp_path / "runs.db"))
+    assert code == 1
+    assert "train-images-idx3-ubyte" in errors
+    assert not (tmp_path / "runs.db").exists()
+
+
+@pytest.mark.parametrize("arguments", ["bench", "bench digits --workers 0", "bench digits --rounds many", "nothing"])
+def test_wrong_usage_is_exit_code_2(cusal: Cusal, arguments: str) -> None:
+    assert cusal(*arguments.split())[0] == 2
+
+
+def test_exports_and_loads_a_store(cusal: Cusal, tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        store.add([Run("a", "try", "digits", "cusal", 0, 3, 10, "{}")])
+    expected = "1 runs, 0 of them done; 1 start again: a\n"
+    assert cusal("store", "export", str(tmp_path / "runs.db"), str(tmp_path / "out")) == (0, expected, "")
+    assert cusal("store", "load", str(tmp_path / "new.db"), str(tmp_path / "out")) == (0, expected, "")
+    with Store(tmp_path / "new.db") as store:
+        assert [run["id"] for run in store.runs()] == ["a"]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    script = (
+        "import sys; import cusal.cli; print([m for m in ('torch', 'sqlalchemy', 'matplotlib') if m in sys.modules])"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert printed == "[]\n"
