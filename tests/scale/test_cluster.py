@@ -68,6 +68,13 @@ def merged(engine: Any, chunks: list[Chunk], work: Any) -> tuple[Candidates, lis
     return Candidates.merge([each for _, each in found], 40), sorted(chunk.start for chunk, _ in found)
 
 
+def wait_for(path: Path, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path.name} was not written in {seconds} s"
+        time.sleep(0.05)
+
+
 def chunks_of(tmp_path: Path, pool: Pool) -> list[Chunk]:
     return cut_into_chunks(open_pool(write_part(tmp_path, "pool", "columns", pool.probs)), 100)
 
@@ -115,18 +122,17 @@ def test_a_lost_node_changes_nothing(cluster: Any, tmp_path: Path, pool: Pool) -
     head = cluster.head_node.node_id
     held = [tmp_path / f"held-{i}" for i in range(2)]
     holders = [_hold.options(scheduling_strategy=_on(head)).remote(path) for path in held]
-    while not all(path.exists() for path in held):
-        time.sleep(0.05)
+    for path in held:
+        wait_for(path)
     note = tmp_path / "note"
 
     def remove_when_noted() -> None:
-        while not note.exists():
-            time.sleep(0.05)
+        wait_for(note)
         cluster.remove_node(second, allow_graceful=False)
         for holder in holders:
             ray.cancel(holder, force=True)
 
-    remover = threading.Thread(target=remove_when_noted)
+    remover = threading.Thread(target=remove_when_noted, daemon=True)
     remover.start()
     found, starts = merged(RayEngine(), chunks, Eventful(scorer, note, "node lost"))
     remover.join()
@@ -167,11 +173,10 @@ def test_the_driver_cancels_what_runs_when_it_is_stopped(cluster: Any, tmp_path:
     results = RayEngine().map(chunks, Eventful(scorer, note, "slow", row=0), lambda rows: None)
 
     def interrupt_when_noted() -> None:
-        while not note.exists():
-            time.sleep(0.05)
+        wait_for(note)
         signal.raise_signal(signal.SIGINT)
 
-    threading.Thread(target=interrupt_when_noted).start()
+    threading.Thread(target=interrupt_when_noted, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         for _ in results:
             pass
