@@ -62,10 +62,25 @@ def bench(
     if grid is None:
         raise typer.BadParameter("give a preset (see cusal bench --list) or the path of a grid file.")
     from cusal.bench import command
+    from cusal.bench.grid import read_grid
 
     named = {"strategies": strategies, "seeds": seeds, "rounds": rounds, "pool": pool}
     options = {key: value for key, value in named.items() if value is not None}
-    raise typer.Exit(command.run(grid, options, change or [], place=store, workers=workers))
+    wanted = command.change_grid(read_grid(grid), options, change or [])
+    code = command.run(wanted, place=store, workers=workers)
+    _print_tables(store, [spec.id for spec in wanted.specs()])
+    raise typer.Exit(code)
+
+
+def _print_tables(place: str, run_ids: list[str]) -> None:
+    """Print how good each strategy is at the end, for the experiments that came to it."""
+    from cusal.report import text_table
+    from cusal.report.stored import load
+    from cusal.store import Store
+
+    with Store(place, create=False) as store:
+        for curves in load(store, run_ids):
+            print(f"\n{curves.experiment}\n{text_table(curves)}")
 
 
 @app.command()

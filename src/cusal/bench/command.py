@@ -24,9 +24,8 @@ def list_presets() -> str:
     return "\n".join(lines)
 
 
-def run(name: str, options: dict[str, Any], changes: list[str], *, place: str, workers: int | None) -> int:
-    """Do the grid with what the command line changes of it, and give the exit code."""
-    grid = change_grid(read_grid(name), options, changes)
+def run(grid: Grid, *, place: str, workers: int | None) -> int:
+    """Do the runs of a grid, say how it went, and give the exit code."""
     specs = grid.specs()
     check_ready(specs[0].dataset)
     print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)

@@ -26,7 +26,7 @@ class Progress:
         if sys.stdout.isatty():
             from rich.live import Live
 
-            self._live = Live(self._table(), refresh_per_second=2)
+            self._live = Live(self._table(), refresh_per_second=2, transient=True)
             self._live.__enter__()
         return self
 
@@ -34,7 +34,6 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._live is not None:
-            self._live.update(self._table())
             self._live.__exit__(kind, error, trace)
 
     def skip(self, run_id: str, rounds: int) -> None:

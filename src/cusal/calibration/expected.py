@@ -25,7 +25,7 @@ def canonical_error(probs: Any, labels: Any, *, bandwidth: float = 1e-3, p: floa
     `probs` is (n, classes), or (n,) scores of the second of two classes, for which the error of that one column
     is given (Beta kernel).
 
-    >>> canonical_error([[0.9, 0.1], [0.9, 0.1]], [0, 0])
+    >>> round(canonical_error([[0.9, 0.1], [0.9, 0.1]], [0, 0]), 6)
     0.2
     """
     probs = as_array(probs)

@@ -17,9 +17,13 @@ from cusal.store import Store
 _OF_A_RUN = ("experiment", "label", "dataset", "strategy", "seed", "rounds", "batch_size")
 
 
-def load(store: Store) -> list[Curves]:
-    """Give the curves of each experiment; runs of one strategy and seed that differ in a setting are set apart."""
-    rows = store.runs()
+def load(store: Store, run_ids: Iterable[str] | None = None) -> list[Curves]:
+    """Give the curves of each experiment; runs of one strategy and seed that differ in a setting are set apart.
+
+    run_ids: of the runs to look at; None takes all.
+    """
+    wanted = None if run_ids is None else set(run_ids)
+    rows = [row for row in store.runs() if wanted is None or row["id"] in wanted]
     if not rows:
         raise StoreError(f"{store.place} holds no runs; run `cusal bench` with this store first.")
     groups = defaultdict(list)

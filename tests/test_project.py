@@ -1,0 +1,136 @@
+"""What holds for the project as a whole: layers, public names, docstrings, README, import cost."""
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cusal
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "cusal"
+MODULES = sorted(m.name for m in pkgutil.walk_packages([str(SOURCE)], "cusal.") if not m.name.endswith("__main__"))
+
+# Parts in the order in which they may use each other: each only those before it.
+LAYERS = [
+    "errors",
+    "version",
+    "checks",
+    "storage",
+    "batch",
+    "uncertainty",
+    "reliability",
+    "calibration",
+    "metrics",
+    "pool",
+    "classes",
+    "picks",
+    "spread",
+    "clusters",
+    "information",
+    "density",
+    "models",
+    "coldstart",
+    "view",
+    "strategy",
+    "strategies",
+    "query",
+    "evidence",
+    "session",
+    "simulate",
+    "datasets",
+    "store",
+    "bench",
+    "report",
+    "scale",
+    "cli",
+]
+
+
+def part_of(module):
+    return module.split(".")[1] if "." in module else module
+
+
+def imports(path):
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        node
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "cusal":
+            yield from ([f"cusal.{name.name}" for name in node.names] if node.module == "cusal" else [node.module])
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name.split(".")[0] == "cusal")
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in SOURCE.rglob("*.py") if p.parent != SOURCE or p.stem != "__init__"], ids=str
+)
+def test_imports_point_up(path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    assert own in LAYERS, f"{own} has no place among the layers"
+    for module in imports(path):
+        assert LAYERS.index(part_of(module)) <= LAYERS.index(own), f"{own} imports {module}"
+
+
+def test_public_names_are_sorted_and_there():
+    assert cusal.__all__ == sorted(cusal.__all__)
+    for name in cusal.__all__:
+        assert hasattr(cusal, name)
+
+
+def test_the_names_of_the_contract_are_there():
+    assert set(cusal.strategies.names()) == {
+        *("random", "least_confidence", "entropy", "margin", "rand_entropy", "bald", "batch_bald", "coreset", "badge"),
+        *("cluster_margin", "cusal", "cluster_cusal", "least_calibrated", "weighted_cusal", "ddu"),
+    }
+    for name in ("pointwise_error", "canonical_error", "select_bandwidth"):
+        assert callable(getattr(cusal.calibration, name))
+    for name in ("ece", "accuracy", "nll", "brier", "classwise_ece"):
+        assert callable(getattr(cusal.metrics, name))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings_run(module):
+    failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda path: path.name
+)
+def test_python_in_the_documents_runs_as_it_stands(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for block in blocks:
+        exec(compile(block, str(path), "exec"), {"__name__": "__main__"})
+    assert blocks or path.name != "README.md"
+
+
+def test_links_between_the_documents_lead_somewhere():
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
+            if not target.startswith("http"):
+                assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_importing_cusal_loads_nothing_heavy():
+    heavy = ["torch", "sklearn", "matplotlib", "sqlalchemy", "ray", "typer", "rich", "pyarrow"]
+    code = f"import sys, cusal; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_a_strategy_file_of_another_name_is_suggested():
+    with pytest.raises(cusal.CusalError, match="no strategy named 'margn'; did you mean 'margin'"):
+        cusal.strategies.find("margn")
