@@ -102,3 +102,22 @@ def test_one_item_left_and_all_items_equal():
     assert cusal.query([[0.5, 0.5]], [[0.9, 0.1]], [0], batch_size=1).indices.tolist() == [0]
     equal = np.full((20, 2), 0.5)
     assert cusal.query(equal, [[0.9, 0.1]], [0], batch_size=3).indices.tolist() == [0, 1, 2]
+
+
+def test_points_that_cannot_reach_the_top_are_left_out_without_changing_anything():
+    """With thousands of labelled points the top of the order is found without computing every error."""
+    rng = np.random.default_rng(5)
+    centres = np.eye(5) * 0.9 + 0.02
+
+    def predictions(rows):
+        return np.array([rng.dirichlet(60 * centres[i % 5] + 0.2) for i in range(rows)])
+
+    labelled, pool = predictions(2500), predictions(4000)
+    labels = np.where(rng.random(2500) < 0.97, np.arange(2500) % 5, rng.integers(5, size=2500))
+    error = np.round(pointwise_error(pool, labelled, labels, bandwidth=0.01, tolerance=0).error / 1e-6)
+    for count in (1, 20, 200):
+        query = cusal.query(pool, labelled, labels, batch_size=count, bandwidth=0.01)
+        assert query.indices.tolist() == brute_force(pool, labelled, labels, count, bandwidth=0.01)
+        shared = np.array([(error == error[i]).sum() for i in query.indices])
+        assert (query.decided_by == np.where(shared == 1, "calibration", "uncertainty")).all()
+        assert query.error == pytest.approx(error[query.indices] * 1e-6, abs=1e-6)

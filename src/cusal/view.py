@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cusal.calibration import PointwiseError, pointwise_error
-from cusal.checks import Floats, Indices
+from cusal.calibration.pointwise import TOLERANCE
+from cusal.checks import Floats, Indices, as_positive
 
 Part = Floats | Callable[[], Floats]
 
@@ -47,6 +49,7 @@ class View:
         self._samples: dict[int, Floats] = {}
         self._probs_of = probs_of
         self._estimates: dict[tuple[float, float, float | None], PointwiseError] = {}
+        self._tops: dict[tuple[float, float, float | None, float], tuple[int, NDArray[np.float64]]] = {}
 
     def _part(self, name: str) -> Any:
         part = self._parts[name]
@@ -116,3 +119,33 @@ class View:
                 density_floor=density_floor,
             )
         return self._estimates[key]
+
+    def top_error(
+        self, count: int, *, bandwidth: float, p: float, density_floor: float | None, tie_tolerance: float
+    ) -> tuple[NDArray[np.float64], float]:
+        """Give (errors, cut): errors of `cut` and above, and their ties, are those of `estimate`.
+
+        At least the `count` highest are among them. What provably stays below is not computed: its place holds an
+        upper bound below the cut.
+        """
+        settings = (bandwidth, p, density_floor)
+        if settings in self._estimates or len(self.reference_labels) == 0:
+            return self.estimate(*settings).error, -np.inf
+        known, error = self._tops.get((*settings, tie_tolerance), (0, np.empty(0)))
+        if known < count:
+            from cusal.calibration.top import top  # numba loads when it is first needed
+
+            error, _ = top(
+                self.probs,
+                self.reference_probs,
+                self.reference_labels,
+                count,
+                bandwidth=as_positive(bandwidth, "bandwidth"),
+                p=as_positive(p, "p", least=1),
+                density_floor=None if density_floor is None else as_positive(density_floor, "density_floor"),
+                tolerance=TOLERANCE,
+                tie_tolerance=tie_tolerance,
+            )
+            known = count
+            self._tops[*settings, tie_tolerance] = (known, error)
+        return error, float(np.partition(error, len(error) - known)[len(error) - known])

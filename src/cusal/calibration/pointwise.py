@@ -22,6 +22,8 @@ from cusal.calibration.mass import iterate_log_mass
 from cusal.checks import Floats, Indices, as_array, as_labels, as_positive, as_probs, as_scores
 from cusal.errors import InvalidInput
 
+TOLERANCE = 1e-9  # how far the fast form may be from the dense one
+
 
 @dataclass(frozen=True)
 class PointwiseError:
@@ -40,7 +42,7 @@ def pointwise_error(
     bandwidth: float = 1e-3,
     p: float = 1,
     density_floor: float | None = 1e-10,
-    tolerance: float = 1e-9,
+    tolerance: float = TOLERANCE,
 ) -> PointwiseError:
     """Give the estimated calibration error of each pool point.
 

@@ -52,12 +52,25 @@ class Cusal(Strategy):
             return view.candidates[self._one_by_one(view, count)]
         if self.tie_break == "diverse":
             return view.candidates[self._spread_ties(view, count)]
-        return super().select(view, count)
+        error, _ = self._top_error(view, count)
+        keys = np.column_stack([quantise(error, self.tie_tolerance), self._tie_key(view.probs, view.rng)])
+        return view.candidates[best(keys, count)]
 
     def explain(self, view: View, indices: Indices) -> Query:
         rows = view.positions(indices)
-        error = view.estimate(self.bandwidth, self.p, self.density_floor).error[rows]
-        return Query(indices, view.probs[rows], error, decided_by(self._quantised(view), rows))
+        error, cut = self._top_error(view, len(indices))
+        if error[rows].min(initial=np.inf) < cut:  # picks of a joint choice may lie below the highest errors
+            error = view.estimate(self.bandwidth, self.p, self.density_floor).error
+        return Query(indices, view.probs[rows], error[rows], decided_by(quantise(error, self.tie_tolerance), rows))
+
+    def _top_error(self, view: View, count: int) -> tuple[Keys, float]:
+        return view.top_error(
+            count,
+            bandwidth=self.bandwidth,
+            p=self.p,
+            density_floor=self.density_floor,
+            tie_tolerance=self.tie_tolerance,
+        )
 
     def _quantised(self, view: View) -> Keys:
         error = view.estimate(self.bandwidth, self.p, self.density_floor).error
