@@ -1,0 +1,120 @@
+"""Write the tables of docs/results.md and the README from the committed runs, and their reports.
+
+    python results/build.py             # tables between the marks `<!-- table NAME -->` and `<!-- end -->`
+    python results/build.py --reports   # also results/NAME/report.html and its figures
+    python results/build.py --check     # change nothing; exit 1 if a table is not what the runs give
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import numpy as np
+
+from cusal.report import Curves, write_curves
+from cusal.report.curves import ACCURACY, ECE, POOL_ECE, RECALIBRATED_ECE, Key
+from cusal.report.stored import load
+from cusal.store import Store
+
+RESULTS = Path(__file__).parent
+ROOT = RESULTS.parent
+PAPER = tomllib.loads((RESULTS / "paper.toml").read_text())
+NAMES = ("mnist", "fashion_mnist")
+DOCUMENTS = (ROOT / "docs" / "results.md", ROOT / "README.md")
+
+
+def read_curves(name: str) -> Curves:
+    """Give the curves of the runs exported to results/NAME that came to their end."""
+    with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
+        store.load(RESULTS / name)
+        done = [row["id"] for row in store.runs() if row["status"] == "done"]
+        (curves,) = load(store, done)
+    return curves
+
+
+def cell(values: np.ndarray, scale: float, decimals: int, *, spread: bool = True) -> str:
+    """Give mean and standard deviation over the seeds that are there."""
+    values = values[np.isfinite(values)] * scale
+    text = f"{values.mean():.{decimals}f}"
+    return f"{text} ± {values.std(ddof=1):.{decimals}f}" if spread and len(values) > 1 else text
+
+
+def table(curves: Curves, name: str, measure: str, key: Key) -> list[str]:
+    """Give Markdown lines: one row for each strategy, four times, the paper's mean in brackets."""
+    scale, decimals = (100, 1) if measure == "accuracy" else (1, 3)
+    paper = PAPER[name].get(measure, {})
+    times = curves.milestones
+    lines = [f"| strategy | seeds | {' | '.join(f't = {t}' for t in times)} |", "|---|---|" + "---|" * len(times)]
+    for place, strategy in enumerate(curves.strategies):
+        values = curves.values[key][place]
+        seeds = int(np.isfinite(values[:, curves.rounds]).sum())
+        cells = []
+        for column, t in enumerate(times):
+            own = cell(values[:, t], scale, decimals)
+            cells.append(f"{own} ({paper[strategy][column]:.{decimals}f})" if strategy in paper else own)
+        lines.append(f"| {strategy} | {seeds} | {' | '.join(cells)} |")
+    return lines
+
+
+def summary(curves: Curves) -> list[str]:
+    """Give Markdown lines: the end of the budget, and the mean over all rounds."""
+    lines = [
+        "| strategy | seeds | accuracy % | ECE | ECE recalibrated | mean over rounds: accuracy % | ECE | ECE recalibrated |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for place, strategy in enumerate(curves.strategies):
+        accuracy, ece, recalibrated = (curves.values[key][place] for key in (ACCURACY, ECE, RECALIBRATED_ECE))
+        last = curves.rounds
+        seeds = int(np.isfinite(accuracy[:, last]).sum())
+        cells = [cell(accuracy[:, last], 100, 1), cell(ece[:, last], 1, 3), cell(recalibrated[:, last], 1, 3)]
+        cells += [cell(accuracy.mean(axis=1), 100, 1), cell(ece.mean(axis=1), 1, 3), cell(recalibrated.mean(axis=1), 1, 3)]
+        lines.append(f"| {strategy} | {seeds} | {' | '.join(cells)} |")
+    return lines
+
+
+def tables() -> dict[str, str]:
+    """Give every table by the name of its mark."""
+    made = {}
+    for name in NAMES:
+        if not (RESULTS / name / "runs.csv.gz").exists():
+            continue
+        curves = read_curves(name)
+        made[f"{name} summary"] = "\n".join(summary(curves))
+        measures = {"ece": ECE, "accuracy": ACCURACY, "recalibrated": RECALIBRATED_ECE, "pool": POOL_ECE}
+        for measure, key in measures.items():
+            made[f"{name} {measure}"] = "\n".join(table(curves, name, measure, key))
+    return made
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a table is out of date")
+    parser.add_argument("--reports", action="store_true", help="write the reports too")
+    arguments = parser.parse_args()
+    made, stale = tables(), []
+    for path in DOCUMENTS:
+        text = path.read_text()
+        new = re.sub(
+            r"<!-- table (.*?) -->\n.*?<!-- end -->",
+            lambda mark: f"<!-- table {mark[1]} -->\n{made[mark[1]]}\n<!-- end -->",
+            text,
+            flags=re.DOTALL,
+        )
+        if new != text:
+            stale.append(path.name)
+            if not arguments.check:
+                path.write_text(new)
+    print(f"{'out of date' if arguments.check else 'rewritten'}: {', '.join(stale) or 'nothing'}")
+    if arguments.reports:
+        for name in NAMES:
+            if (RESULTS / name / "runs.csv.gz").exists():
+                for path in write_curves([read_curves(name)], RESULTS / name, ("html", "tex")):
+                    print(path.relative_to(ROOT))
+    return int(arguments.check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
