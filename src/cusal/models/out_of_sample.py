@@ -50,7 +50,7 @@ def _predict_rest(
     rng: np.random.Generator,
 ) -> Floats:
     if len(np.unique(y[inside])) < 2:
-        # Nothing but one class is left to fit: the honest prediction is that class's share of nothing else.
+        # No classifier can be fitted to one class: such a fold knows nothing about its points.
         return np.full((len(outside), classes), 1 / classes)
     copy = protocol.fitted_copy(
         model, take(X, inside), y[inside], seed=int(rng.integers(2**31 - 1)), seeded=protocol.unseeded(model)
