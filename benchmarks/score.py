@@ -85,6 +85,7 @@ def run_case(case: Case) -> Case:
         "seconds": round(seconds, 2),
         "cpu_seconds": round(cpu, 2),
         "peak_bytes": peak_bytes(),
+        "load_average": round(os.getloadavg()[0], 1),  # seconds say little where others compute: see cpu_seconds
         "decided_by_error_alone": int(picks.alone.sum()) if case["strategy"] == "cusal" else None,
     }
 
@@ -176,7 +177,6 @@ def settings() -> Case:
         "real_predictions": bool(os.environ.get("CUSAL_DATA")),
         "threads": os.environ.get("NUMBA_NUM_THREADS"),
         "cores": os.cpu_count(),
-        "load_average": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
         "versions": {name: importlib.metadata.version(name) for name in names},
     }
