@@ -54,7 +54,8 @@ def score(
     moment, the same call goes on after the last finished chunk.
 
     >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
+    >>> temporary = tempfile.TemporaryDirectory()
+    >>> folder = Path(temporary.name)
     >>> np.save(folder / "pool.npy", [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]])
     >>> picks = score(Files(folder / "pool.npy", folder / "picks.csv"), Request(2, strategy="margin"), quiet=True)
     >>> print((folder / "picks.csv").read_text())
@@ -62,6 +63,7 @@ def score(
     1,2,,0.5,,
     2,1,,0.6,,
     <BLANKLINE>
+    >>> temporary.cleanup()
     """
     out = Path(files.out)
     if not out.parent.is_dir():
