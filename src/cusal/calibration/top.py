@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from cusal.calibration import few
 from cusal.calibration.chunks import over_rows
-from cusal.calibration.fast import FEW_CLASSES, scorer
+from cusal.calibration.fast import FEW_CLASSES, pointwise, scorer
 from cusal.calibration.kernel import log_clamped
 from cusal.checks import Floats, Indices
 
@@ -50,9 +50,13 @@ def top(
 
     "Below" leaves room for ties: no such bound rounds to the same multiple of `tie_tolerance` as an error of the top.
     """
+    if len(reference) < ENOUGH or reference.shape[1] > FEW_CLASSES:
+        error, _ = pointwise(
+            pool, reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance
+        )
+        return error, np.ones(len(pool), dtype=bool)
     score = scorer(reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance)
-    worth_while = len(reference) >= ENOUGH and reference.shape[1] <= FEW_CLASSES
-    tiles = few.build(reference, labels, bandwidth) if worth_while else None
+    tiles = few.build(reference, labels, bandwidth)
     log_floor = -np.inf if density_floor is None else math.log(density_floor)
     error, computed = np.empty(len(pool)), np.ones(len(pool), dtype=bool)
     highest = np.full(count, -np.inf)
@@ -62,7 +66,7 @@ def top(
         nonlocal highest
         cut = highest[0] - 2 * tie_tolerance - 2 * tolerance
         bounds = np.full(len(probs), np.inf)
-        if tiles is not None and cut > 0:
+        if cut > 0:
             bound_errors(probs, log_clamped(probs), tiles, (bandwidth, p, log_floor), bounds)
         open_rows = bounds >= cut
         bounds[open_rows], _ = score(probs[open_rows])
