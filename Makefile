@@ -28,13 +28,13 @@ test-peers: $(PEERS)/.peers  ## Compare with scikit-activeml and netcal, in an e
 	$(PEERS)/bin/python -m pytest -m peer
 
 lint: $(VENV)/.test  ## ruff and mypy
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks results
+	$(BIN)/ruff check src tests benchmarks results
 	$(BIN)/mypy
 
 format: $(VENV)/.test  ## Put the code into shape
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks results
+	$(BIN)/ruff format src tests benchmarks results
 
 bench: $(VENV)/.test  ## Measure speed and memory against alternatives
 	$(BIN)/python benchmarks/estimator.py

@@ -1,8 +1,8 @@
 """Write the tables of docs/results.md and the README from the committed runs, and their reports.
 
-    python results/build.py             # tables between the marks `<!-- table NAME -->` and `<!-- end -->`
-    python results/build.py --reports   # also results/NAME/report.html and its figures
-    python results/build.py --check     # change nothing; exit 1 if a table is not what the runs give
+python results/build.py             # tables between the marks `<!-- table NAME -->` and `<!-- end -->`
+python results/build.py --reports   # also results/NAME/report.html and its figures
+python results/build.py --check     # change nothing; exit 1 if a table is not what the runs give
 """
 
 import argparse
@@ -62,7 +62,7 @@ def table(curves: Curves, name: str, measure: str, key: Key) -> list[str]:
 def summary(curves: Curves) -> list[str]:
     """Give Markdown lines: the end of the budget, and the mean over all rounds."""
     lines = [
-        "| strategy | seeds | accuracy % | ECE | ECE recalibrated | mean over rounds: accuracy % | ECE | ECE recalibrated |",
+        "| strategy | seeds | accuracy % at T | ECE | recalibrated | over rounds: accuracy % | ECE | recalibrated |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for place, strategy in enumerate(curves.strategies):
@@ -70,7 +70,11 @@ def summary(curves: Curves) -> list[str]:
         last = curves.rounds
         seeds = int(np.isfinite(accuracy[:, last]).sum())
         cells = [cell(accuracy[:, last], 100, 1), cell(ece[:, last], 1, 3), cell(recalibrated[:, last], 1, 3)]
-        cells += [cell(accuracy.mean(axis=1), 100, 1), cell(ece.mean(axis=1), 1, 3), cell(recalibrated.mean(axis=1), 1, 3)]
+        cells += [
+            cell(accuracy.mean(axis=1), 100, 1),
+            cell(ece.mean(axis=1), 1, 3),
+            cell(recalibrated.mean(axis=1), 1, 3),
+        ]
         lines.append(f"| {strategy} | {seeds} | {' | '.join(cells)} |")
     return lines
 
