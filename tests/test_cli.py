@@ -13,7 +13,6 @@ pytest.importorskip("typer")
 from cusal import cli, datasets, strategies
 from cusal.store import Run, Store
 
-
 Cusal = Callable[..., tuple[int, str, str]]
 
 

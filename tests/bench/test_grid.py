@@ -34,9 +34,8 @@ def test_presets_have_the_papers_settings(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", preset_names())
-def test_every_preset_has_a_data_set_of_its_name(name: str) -> None:
-    assert read_grid(name).values["dataset"] == name
-    assert name in datasets.names()
+def test_every_preset_is_listed_and_its_data_set_is_known(name: str) -> None:
+    assert read_grid(name).values["dataset"] in datasets.names()
     assert name in list_presets()
 
 
