@@ -103,7 +103,7 @@ def main() -> int:
         text = path.read_text()
         new = re.sub(
             r"<!-- table (.*?) -->\n.*?<!-- end -->",
-            lambda mark: f"<!-- table {mark[1]} -->\n{made[mark[1]]}\n<!-- end -->",
+            lambda mark: f"<!-- table {mark[1]} -->\n{made.get(mark[1], '*No complete run yet.*')}\n<!-- end -->",
             text,
             flags=re.DOTALL,
         )

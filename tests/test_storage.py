@@ -21,6 +21,12 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
+def test_others_may_read_the_file_as_any_other(tmp_path):
+    write_whole(tmp_path / "whole", b"")
+    (tmp_path / "plain").write_bytes(b"")
+    assert (tmp_path / "whole").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
 def test_a_kill_in_the_middle_leaves_a_readable_file(tmp_path):
     path = tmp_path / "state"
     write_pickle(path, {"kind": "test", "value": 0})

@@ -2,7 +2,7 @@
 
 import os
 import pickle
-import tempfile
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,15 @@ from cusal.errors import DataError
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that a reader, or a kill at any moment, sees the old content or the new one."""
     target = Path(path)
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex}")  # not mkstemp: its files are for the owner alone
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with part.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, target)
+        os.replace(part, target)
     except BaseException:
-        os.unlink(name)
+        part.unlink(missing_ok=True)
         raise
 
 
