@@ -14,7 +14,7 @@ import json
 import multiprocessing
 import os
 import platform
-import resource
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +34,8 @@ from cusal.calibration.top import top
 
 DATA = Path(os.environ.get("CUSAL_DATA", "data"))
 RESULTS = Path(__file__).parent / "results"
-SETTINGS = {"bandwidth": 1e-3, "p": 1.0, "density_floor": 1e-10, "tolerance": 1e-9}
+SETTINGS = {"p": 1.0, "density_floor": 1e-10, "tolerance": 1e-9}
+BANDWIDTH = 1e-3
 THREADS = 2
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -47,6 +48,7 @@ CASES = {  # name: (source, n, m, K, sharpness, aim)
     "1000 classes": ("imagenet", 20_000, 5_000, 1000, 1.0, 20),
     "1000 classes, sharpened": ("imagenet", 20_000, 5_000, 1000, 1.5, 20),
 }
+BANDWIDTHS = [(source, classes, b) for source, classes in (("mnist", 10), ("imagenet", 100)) for b in (0.01, 0.1, 1.0)]
 GROWTH = {  # what grows: (n, m, K) for each value
     "labelled points n": [(n, 5_000, 10) for n in (100, 300, 1000, 3000, 10_000, 30_000)],
     "pool points m": [(2_000, m, 10) for m in (1000, 3000, 10_000, 30_000, 100_000)],
@@ -66,9 +68,17 @@ def main() -> None:
     cases = [compare(name, case, share) for name, case in CASES.items()]
     cases.append(against_listing(10_000 // share))
     tops = [compare_top(name, count, share) for name in list(CASES)[:4] for count in (10, 1000)]
+    wide = [compare_bandwidth(*case, share) for case in BANDWIDTHS]
     sizes = {axis: [growth(axis, size, share) for size in values] for axis, values in GROWTH.items()}
     draw(sizes, options.out / "estimator_growth.png")
-    record = {"machine": machine(), "quick": options.quick, "cases": cases, "top": tops, "growth": sizes}
+    record = {
+        "machine": machine(),
+        "quick": options.quick,
+        "cases": cases,
+        "top": tops,
+        "bandwidths": wide,
+        "growth": sizes,
+    }
     (options.out / "estimator.json").write_text(json.dumps(record, indent=1) + "\n")
     print(f"written to {options.out / 'estimator.json'} and estimator_growth.png")
 
@@ -102,9 +112,8 @@ def problem(source: str, count: int, pool: int, classes: int, sharpness: float =
     return resample(rows[half:], pool)[0], reference, reference_labels
 
 
-def dense(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def dense(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray, bandwidth: float = BANDWIDTH) -> np.ndarray:
     """The error from every pair in torch: float64 product by tiles, shift by the maximum, exp, one-hot product."""
-    bandwidth, floor = SETTINGS["bandwidth"], SETTINGS["density_floor"]
     classes = pool.shape[1]
     points = torch.from_numpy(reference).double() / bandwidth
     constants = torch.lgamma(torch.tensor(1 / bandwidth + classes).double()) - torch.lgamma(points + 1).sum(dim=1)
@@ -117,16 +126,15 @@ def dense(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray) -> np.nda
         largest = kernels.amax(dim=1, keepdim=True)
         mass = kernels.sub_(largest).exp_() @ one_hot
         log_density = largest + mass.sum(dim=1, keepdim=True).log()
-        ratio = mass * (largest - log_density.clamp_min(np.log(floor))).exp()
+        ratio = mass * (largest - log_density.clamp_min(np.log(SETTINGS["density_floor"]))).exp()
         error[start : start + step] = (ratio - probs).abs().sum(dim=1)
     return error.numpy()
 
 
 def listing(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The error as the paper's listing computes it: all (n + m)^2 kernels in float32, exp, clamp."""
-    bandwidth = SETTINGS["bandwidth"]
     probs = torch.from_numpy(np.concatenate([reference, pool])).float()
-    scaled = probs / bandwidth
+    scaled = probs / BANDWIDTH
     constants = torch.lgamma(scaled.sum(dim=1) + probs.shape[1]) - torch.lgamma(scaled + 1).sum(dim=1)
     kernels = torch.exp(torch.log(probs) @ scaled.T + constants)[len(reference) :, : len(reference)]
     mass = kernels @ torch.nn.functional.one_hot(torch.from_numpy(labels), probs.shape[1]).float()
@@ -134,8 +142,8 @@ def listing(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray) -> np.n
     return (ratio - probs[len(reference) :]).abs().sum(dim=1).numpy()
 
 
-def estimate(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    return fast.pointwise(pool, reference, labels, **SETTINGS)[0]
+def estimate(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray, bandwidth: float = BANDWIDTH) -> np.ndarray:
+    return fast.pointwise(pool, reference, labels, bandwidth=bandwidth, **SETTINGS)[0]
 
 
 def timed(calls: dict[str, Callable[[], Any]], patience: float = 12.0) -> dict[str, dict[str, Any]]:
@@ -157,7 +165,7 @@ def compare(name: str, case: tuple[str, int, int, int, float, int], share: int) 
     pool, reference, labels = problem(source, count, pool_size // share, classes, sharpness)
     estimate(pool[:10], reference, labels)  # compiled code is loaded
     times = timed({"fast": lambda: estimate(pool, reference, labels), "dense": lambda: dense(pool, reference, labels)})
-    log_k = log_kernel(pool[:200], reference, SETTINGS["bandwidth"])
+    log_k = log_kernel(pool[:200], reference, BANDWIDTH)
     matter = float((log_k > log_k.max(axis=1, keepdims=True) - np.log(count / SETTINGS["tolerance"])).mean())
     row = summary(name, pool, reference, times["fast"], times["dense"])
     row |= {"aim": aim, "matter": matter, "extra_mb": extra_memory(pool, reference, labels)}
@@ -183,12 +191,22 @@ def compare_top(name: str, count: int, share: int) -> dict[str, Any]:
     pool, reference, labels = problem(source, labelled, pool_size // share, classes, sharpness)
 
     def pruned() -> np.ndarray:
-        return top(pool, reference, labels, count, tie_tolerance=1e-6, **SETTINGS)[1]
+        return top(pool, reference, labels, count, tie_tolerance=1e-6, bandwidth=BANDWIDTH, **SETTINGS)[1]
 
     pruned()
     times = timed({"top": pruned, "full": lambda: estimate(pool, reference, labels)}, patience=5)
     row = summary(f"top {count}: {name}", pool, reference, times["top"], times["full"])
     row["computed"] = float(times["top"]["result"].mean())
+    show(row)
+    return row
+
+
+def compare_bandwidth(source: str, classes: int, bandwidth: float, share: int) -> dict[str, Any]:
+    """A wider kernel, for which more and more pairs matter: with b = 1, all of them."""
+    given = (*problem(source, 5_000, 5_000 // share, classes), bandwidth)
+    estimate(given[0][:10], *given[1:])
+    times = timed({"fast": lambda: estimate(*given), "dense": lambda: dense(*given)}, patience=5)
+    row = summary(f"b = {bandwidth:g}", given[0], given[1], times["fast"], times["dense"])
     show(row)
     return row
 
@@ -227,17 +245,28 @@ def show(row: dict[str, Any]) -> None:
     )
 
 
-def extra_memory(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray) -> float:
+def extra_memory(*arrays: np.ndarray) -> float:
     """Megabytes by which the peak resident memory of a fresh process grows through one estimate."""
-    with multiprocessing.get_context("spawn").Pool(1) as workers:
-        return workers.apply(_peak_growth, (pool, reference, labels))
+    with tempfile.TemporaryDirectory() as folder:
+        for number, array in enumerate(arrays):
+            np.save(f"{folder}/{number}.npy", array)
+        with multiprocessing.get_context("spawn").Pool(1) as workers:
+            return workers.apply(_peak_growth, (folder,))
 
 
-def _peak_growth(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray) -> float:
-    estimate(pool[:300], reference[:300], labels[:300])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def _peak_growth(folder: str) -> float:
+    pool, reference, labels = (np.load(f"{folder}/{number}.npy") for number in range(3))
+    estimate(pool[:300], reference[:300], labels[:300])  # compiled code is loaded
+    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten (Linux)
+    before = _peak()
     estimate(pool, reference, labels)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return _peak() - before
+
+
+def _peak() -> float:
+    """The peak in megabytes from the kernel's record of this process; getrusage would count the parent's as well."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
 
 
 def machine() -> dict[str, Any]:
