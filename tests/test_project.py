@@ -134,3 +134,8 @@ def test_importing_cusal_loads_nothing_heavy():
 def test_a_strategy_file_of_another_name_is_suggested():
     with pytest.raises(cusal.CusalError, match="no strategy named 'margn'; did you mean 'margin'"):
         cusal.strategies.find("margn")
+
+
+def test_the_result_tables_are_what_the_committed_runs_give():
+    check = subprocess.run([sys.executable, ROOT / "results" / "build.py", "--check"], capture_output=True, text=True)
+    assert check.returncode == 0, check.stdout + check.stderr
