@@ -36,10 +36,11 @@ format: $(VENV)/.test  ## Put the code into shape
 	$(BIN)/ruff check --fix src tests benchmarks results
 	$(BIN)/ruff format src tests benchmarks results
 
-bench: $(VENV)/.test  ## Measure speed and memory against alternatives
+bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against alternatives, into benchmarks/results
 	$(BIN)/python benchmarks/estimator.py
 	$(BIN)/python benchmarks/score.py
-	$(BIN)/python benchmarks/rounds.py
+	$(PEERS)/bin/python benchmarks/strategies.py
+	$(PEERS)/bin/python benchmarks/rounds.py
 
 clean:  ## Remove the environments and the demo
 	rm -rf $(VENV) $(PEERS) demo
