@@ -62,5 +62,5 @@ $(VENV)/.test: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 $(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.txt
 	@echo "Creating $(PEERS) ..."
 	@$(call MAKE_VENV,$(PEERS))
-	@$(PEERS)/bin/python $(PIP) --editable '.[torch,bench,dev]' --requirement requirements/peers.txt
+	@$(PEERS)/bin/python $(PIP) --editable '.[torch,bench,label,parquet,dev]' --requirement requirements/peers.txt
 	@touch $@
