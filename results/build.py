@@ -26,13 +26,14 @@ NAMES = ("mnist", "fashion_mnist")
 DOCUMENTS = (ROOT / "docs" / "results.md", ROOT / "README.md")
 
 
-def read_curves(name: str) -> Curves:
-    """Give the curves of the runs exported to results/NAME that came to their end."""
+def read_curves(name: str) -> Curves | None:
+    """Give the curves of the runs exported to results/NAME that came to their end; None where there are none yet."""
+    if not (RESULTS / name / "runs.csv.gz").exists():
+        return None
     with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
         store.load(RESULTS / name)
         done = [row["id"] for row in store.runs() if row["status"] == "done"]
-        (curves,) = load(store, done)
-    return curves
+        return load(store, done)[0] if done else None
 
 
 def cell(values: np.ndarray, scale: float, decimals: int, *, spread: bool = True) -> str:
@@ -83,9 +84,8 @@ def tables() -> dict[str, str]:
     """Give every table by the name of its mark."""
     made = {}
     for name in NAMES:
-        if not (RESULTS / name / "runs.csv.gz").exists():
+        if (curves := read_curves(name)) is None:
             continue
-        curves = read_curves(name)
         made[f"{name} summary"] = "\n".join(summary(curves))
         measures = {"ece": ECE, "accuracy": ACCURACY, "recalibrated": RECALIBRATED_ECE, "pool": POOL_ECE}
         for measure, key in measures.items():
@@ -114,8 +114,8 @@ def main() -> int:
     print(f"{'out of date' if arguments.check else 'rewritten'}: {', '.join(stale) or 'nothing'}")
     if arguments.reports:
         for name in NAMES:
-            if (RESULTS / name / "runs.csv.gz").exists():
-                for path in write_curves([read_curves(name)], RESULTS / name, ("html", "tex")):
+            if (curves := read_curves(name)) is not None:
+                for path in write_curves([curves], RESULTS / name, ("html", "tex")):
                     print(path.relative_to(ROOT))
     return int(arguments.check and bool(stale))
 
