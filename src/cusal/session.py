@@ -22,7 +22,7 @@ from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
 from cusal.evidence import Calibration, Evidence, estimate_ece, temperature_of
 from cusal.models import protocol
 from cusal.models.out_of_sample import held_out_fifth, out_of_fold
-from cusal.models.predictions import Predictions, take
+from cusal.models.predictions import Predictions, Subset, take
 from cusal.models.temperature import apply_temperature
 from cusal.picks import Query
 from cusal.pool import LABELLED, OPEN, SKIPPED, Pool
@@ -130,7 +130,7 @@ class Session:
         started, predicting = time.perf_counter(), self._answers.seconds
         self.view.rng = self._rng()
         query = chosen.explain(self.view, chosen.select(self.view, count))
-        self._evidence.remember(query.indices, self.view.probs_of(query.indices))
+        self._evidence.remember(query.indices, self._predicted(query.indices))
         self.seconds["select"] = time.perf_counter() - started - (self._answers.seconds - predicting)
         self.seconds["predict"] = self._answers.seconds
         return query
@@ -174,9 +174,14 @@ class Session:
         if not self._ready():
             raise NotReady(self._missing())
         started = time.perf_counter()
-        X, y = self._labelled()
         seed = _model_seed(np.random.default_rng([self.seed, self.round + 1]))
-        self.model = protocol.fitted_copy(self.model, X, y, seed=seed, seeded=self._seeded)
+        self.model = protocol.fitted_copy(
+            self.model,
+            self._labelled(),
+            unlabelled=Subset(self.items, self.pool.open),
+            seed=seed,
+            seeded=self._seeded,
+        )
         self.round += 1
         self._predictions = Predictions(self.model, self.items, len(self.classes))
         self.seconds = {"fit": time.perf_counter() - started, "predict": 0.0, "select": 0.0}
@@ -204,7 +209,7 @@ class Session:
         """The temperature, how much evidence it rests on, and the calibration error that this lets expect."""
         if self.evidence == 0 or not self._ready() or len(self.pool.open) == 0:
             return Calibration(self.temperature, self.evidence)
-        expected = estimate_ece(self._pairs(), self.view.probs, self.temperature)
+        expected = estimate_ece(self._pairs(), self.open_probs, self.temperature)
         return Calibration(self.temperature, self.evidence, *expected)
 
     @property
@@ -221,14 +226,20 @@ class Session:
             self._view = View(
                 candidates,
                 self._rng(),
-                probs=lambda: answers.probs(candidates),
+                probs=lambda: answers.scoring_probs(candidates),
                 reference=self._reference,
                 embeddings=lambda: answers.embeddings(candidates),
                 reference_embeddings=lambda: answers.embeddings(labelled),
                 sampled_probs=lambda samples: answers.sampled_probs(candidates, samples),
-                probs_of=lambda indices: answers.probs(indices, whole=False),
+                probs_of=lambda indices: answers.scoring_probs(indices, whole=False),
             )
         return self._view
+
+    @property
+    def open_probs(self) -> Floats:
+        """(open items, classes): the model's raw predictions of the open items, in the order of `pool.open`."""
+        view = self.view
+        return self._answers.probs(view.candidates) if hasattr(self.model, "scoring_proba") else view.probs
 
     def save(self, path: Any) -> None:
         """Write everything but the items to a file, all of it or nothing."""
@@ -268,6 +279,11 @@ class Session:
             raise NotReady("the model is not fitted to the latest labels; call fit() first.")
         return self._predictions
 
+    def _predicted(self, indices: Indices) -> Floats:
+        """The model's raw predictions of some open items, without predicting all where that was not needed."""
+        scoring = hasattr(self.model, "scoring_proba")
+        return self._answers.probs(indices, whole=False) if scoring else self.view.probs_of(indices)
+
     def _rng(self) -> np.random.Generator:
         """The round's generator, after the model's seed was drawn from it."""
         rng = np.random.default_rng([self.seed, max(self.round, 0)])
@@ -293,7 +309,7 @@ class Session:
     def _reference(self) -> tuple[Floats, Indices]:
         labelled = self.pool.labelled
         if self.reference == "fitted":
-            return self._answers.probs(labelled), self._labelled()[1]
+            return self._answers.scoring_probs(labelled), self._labelled()[1]
         return self._out_of_sample(self.reference)
 
     def _out_of_sample(self, method: Literal["cross-fit", "held-out"]) -> tuple[Floats, Indices]:

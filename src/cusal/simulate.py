@@ -156,4 +156,4 @@ def _test_scores(session: Session, items: Any, labels: Any) -> Scores:
 
 
 def _pool_scores(session: Session, truth: NDArray[Any]) -> Scores:
-    return _scores(session, session.view.probs, truth[session.view.candidates])
+    return _scores(session, session.open_probs, truth[session.view.candidates])

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from cusal import datasets
-from cusal.bench.experiment import Experiment, Subset, build_model, draw_items
+from cusal.bench.experiment import Experiment, build_model, draw_items
 from cusal.bench.grid import read_grid
 from cusal.bench.spec import Spec
 from cusal.errors import InvalidInput, UnknownName
@@ -105,14 +105,6 @@ def test_a_resumed_session_goes_on_as_if_it_had_not_stopped() -> None:
         assert (ours.test.raw, ours.test.recalibrated) == (theirs.test.raw, theirs.test.recalibrated)
         if ours.query is not None and theirs.query is not None:
             assert ours.query.indices.tolist() == theirs.query.indices.tolist()
-
-
-def test_a_subset_is_indexed_like_the_array_it_stands_for() -> None:
-    items, rows = np.arange(40.0).reshape(10, 4), np.array([2, 3, 7])
-    subset = Subset(items, rows)
-    assert (len(subset), subset.shape) == (3, (3, 4))
-    assert subset[np.array([2, 0])].tolist() == items[[7, 2]].tolist()
-    assert subset[1:3].tolist() == items[[3, 7]].tolist()
 
 
 def test_settings_of_a_network_are_checked() -> None:

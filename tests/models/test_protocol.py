@@ -20,7 +20,9 @@ def test_random_states_that_the_user_left_open_are_found_at_any_depth():
     assert protocol.unseeded(GaussianNB()) == []
     pipeline = make_pipeline(RandomForestClassifier())
     assert protocol.unseeded(pipeline) == ["randomforestclassifier__random_state"]
-    fitted = protocol.fitted_copy(pipeline, X[:50], Y[:50], seed=7, seeded=protocol.unseeded(pipeline))
+    fitted = protocol.fitted_copy(
+        pipeline, (X[:50], Y[:50]), unlabelled=X[50:], seed=7, seeded=protocol.unseeded(pipeline)
+    )
     assert fitted[-1].random_state == 7
     assert pipeline[-1].random_state is None
 

@@ -2,7 +2,6 @@
 
 import pickle
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from cusal.bench.networks import build_module
 from cusal.bench.spec import Spec
 from cusal.checks import Indices
 from cusal.errors import InvalidInput
+from cusal.models.predictions import Subset
 from cusal.session import Session
 from cusal.simulate import Round, simulate
 from cusal.strategy import Strategy
@@ -24,25 +24,6 @@ from cusal.strategy import Strategy
 def load_data(name: str) -> datasets.Dataset:
     """Give a data set, read once for all runs of a process."""
     return datasets.load(name)
-
-
-@dataclass(frozen=True)
-class Subset:
-    """Some items of a data set that is too large to copy them, indexed like an array."""
-
-    items: Any
-    rows: Indices
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the array that this stands for."""
-        return (len(self.rows), *self.items.shape[1:])
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.items[self.rows[key]]
 
 
 class Experiment:

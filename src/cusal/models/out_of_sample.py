@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from cusal.checks import Floats, Indices
 from cusal.models import protocol
-from cusal.models.predictions import take
+from cusal.models.predictions import Subset, take
 
 FOLDS = 5
 
@@ -53,6 +53,10 @@ def _predict_rest(
         # No classifier can be fitted to one class: such a fold knows nothing about its points.
         return np.full((len(outside), classes), 1 / classes)
     copy = protocol.fitted_copy(
-        model, take(X, inside), y[inside], seed=int(rng.integers(2**31 - 1)), seeded=protocol.unseeded(model)
+        model,
+        (take(X, inside), y[inside]),
+        unlabelled=Subset(X, outside),  # what the fold leaves out takes the pool's part
+        seed=int(rng.integers(2**31 - 1)),
+        seeded=protocol.unseeded(model),
     )
     return protocol.predict_proba(copy, take(X, outside), classes)

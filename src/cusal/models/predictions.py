@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,25 @@ def take(items: Any, indices: Indices | slice) -> Any:
     return items[indices]
 
 
+@dataclass(frozen=True)
+class Subset:
+    """Some of the items, not copied, indexed like the whole."""
+
+    items: Any
+    rows: Indices
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array that this stands for."""
+        return (len(self.rows), *self.items.shape[1:])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, key: Any) -> Any:
+        return take(self.items, self.rows[key])
+
+
 class Predictions:
     """What a model says about `items`; each answer is computed once, and `seconds` counts the time it took."""
 
@@ -33,9 +53,15 @@ class Predictions:
         """(k, classes); with `whole` the data set is predicted once and kept."""
         return self._answer("probs", lambda X: protocol.predict_proba(self.model, X, self.classes), indices, whole)
 
+    def scoring_probs(self, indices: Indices, *, whole: bool = True) -> Floats:
+        """(k, classes): what strategies see; the same as `probs` unless the model says otherwise."""
+        if not hasattr(self.model, "scoring_proba"):
+            return self.probs(indices, whole=whole)
+        return self._answer("scoring", lambda X: protocol.scoring_proba(self.model, X, self.classes), indices, whole)
+
     def embeddings(self, indices: Indices) -> Floats:
-        """(k, features)."""
-        return self._answer("embeddings", lambda X: protocol.embed(self.model, X), indices, True)
+        """(k, features), for strategies."""
+        return self._answer("embeddings", lambda X: protocol.scoring_embed(self.model, X), indices, True)
 
     def sampled_probs(self, indices: Indices, samples: int) -> Floats:
         """(k, samples, classes)."""

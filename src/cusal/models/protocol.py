@@ -3,6 +3,10 @@
 A model has `fit(X, y)` with class numbers y and `predict_proba(X)`. `embed(X)` and `sample_proba(X, samples)` are
 optional: without them two-dimensional numeric items are their own embedding, and the members of an ensemble are
 its samples.
+
+Two more are for training variants. A model whose `uses_unlabelled` is true is fitted by `fit(X, y, unlabelled=U)`, where
+U has a length and gives items for an array of positions. `scoring_proba(X)` and `scoring_embed(X)` are what strategies
+see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`.
 """
 
 import copy
@@ -37,14 +41,22 @@ def unseeded(model: Model) -> list[str]:
     return ["random_state"] if getattr(model, "random_state", 0) is None else []
 
 
-def fitted_copy(model: AnyModel, X: Any, y: Indices, *, seed: int, seeded: list[str]) -> AnyModel:
-    """Give a copy of the model fitted to (X, y), its random states `seeded` set to `seed`; the model is unchanged."""
+def fitted_copy(
+    model: AnyModel, data: tuple[Any, Indices], *, unlabelled: Any, seed: int, seeded: list[str]
+) -> AnyModel:
+    """Give a copy of the model fitted to data (X, y), its random states `seeded` set to `seed`; the model is unchanged.
+
+    unlabelled: the open items, for models that use them.
+    """
     model = copy.deepcopy(model)
     if hasattr(model, "set_params"):
         model.set_params(**dict.fromkeys(seeded, seed))
     elif seeded:
         model.random_state = seed  # type: ignore[attr-defined]
-    model.fit(X, y)
+    if getattr(model, "uses_unlabelled", False):
+        model.fit(*data, unlabelled=unlabelled)  # type: ignore[call-arg]
+    else:
+        model.fit(*data)
     return model
 
 
@@ -62,6 +74,17 @@ def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:
         aligned[:, columns] = probs
         probs = aligned
     return np.asarray(as_probs(probs, f"the prediction of {_name(model)}", classes=classes))
+
+
+def scoring_proba(model: Any, X: Any, classes: int) -> NDArray[np.float64]:
+    """Give (rows, classes) probabilities for strategies, of a model that has its own for this purpose."""
+    probs = as_array(model.scoring_proba(X)).astype(np.float64, copy=False)
+    return np.asarray(as_probs(probs, f"the scoring of {_name(model)}", classes=classes))
+
+
+def scoring_embed(model: Model, X: Any) -> Floats:
+    """Give (rows, features) for strategies: the model's own for this purpose, or its embedding."""
+    return as_array(model.scoring_embed(X)) if hasattr(model, "scoring_embed") else embed(model, X)
 
 
 def embed(model: Model, X: Any) -> Floats:

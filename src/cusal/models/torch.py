@@ -188,7 +188,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for _ in range(epochs):
             for batch in _batches(torch.randperm(len(items)), batch_size):
                 rows = batch.to(items.device)
-                loss = nn.functional.cross_entropy(module(items[rows]), labels[rows])
+                loss = self._loss(module, items[rows], labels[rows])
                 optimiser.zero_grad(set_to_none=True)
                 loss.backward()
                 optimiser.step()
@@ -198,6 +198,10 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"training diverged: the loss is {float(loss.detach())}; "
                 f"lower learning_rate (now {self.learning_rate:g}) or scale the items."
             )
+
+    def _loss(self, module: nn.Module, items: Tensor, labels: Tensor) -> Tensor:
+        """Give the loss of one mini-batch; what a training variant overrides."""
+        return nn.functional.cross_entropy(module(items), labels)
 
     def _run(self, X: Any, function: Callable[[Tensor], Tensor]) -> Tensor:
         """Apply `function` tile by tile, without gradients, and give the rows on the CPU."""
