@@ -4,7 +4,7 @@ A model has `fit(X, y)` with class numbers y and `predict_proba(X)`. `embed(X)` 
 optional: without them two-dimensional numeric items are their own embedding, and the members of an ensemble are
 its samples.
 
-Two more are for training variants. A model whose `uses_unlabelled` is true is fitted by `fit(X, y, unlabelled=U)`, where
+Two more are for training variants. A model whose `uses_unlabelled` is true is fitted by `fit(X, y, unlabelled=U)`;
 U has a length and gives items for an array of positions. `scoring_proba(X)` and `scoring_embed(X)` are what strategies
 see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`.
 """
