@@ -45,6 +45,7 @@ def bench(
     seeds: Annotated[str | None, typer.Option(help="How many (5), a range (5-9) or a list (0,3).")] = None,
     rounds: Annotated[int | None, typer.Option(help="How many batches are asked for.")] = None,
     pool: Annotated[int | None, typer.Option(help="How many items are open besides the warm-up; 0 is all.")] = None,
+    on: Annotated[str | None, typer.Option(help="Another preset in place of the one that the grid extends.")] = None,
     change: Annotated[list[str] | None, typer.Option("--set", help="Any other value: --set epochs=60")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; as many as cores unless told.", min=1)] = None,
     store: Annotated[str, typer.Option(help="A file, or the URL of a PostgreSQL database.")] = "runs.db",
@@ -53,6 +54,8 @@ def bench(
     """Run an experiment; starting it again does only what is missing.
 
     Example: cusal bench mnist --strategies cusal,margin --seeds 5 --rounds 20 --pool 10000
+
+    An ablation at the paper's size: cusal bench ablation-bandwidth --on svhn
     """
     if show:
         from cusal.bench.command import list_presets
@@ -66,7 +69,7 @@ def bench(
 
     named = {"strategies": strategies, "seeds": seeds, "rounds": rounds, "pool": pool}
     options = {key: value for key, value in named.items() if value is not None}
-    wanted = command.change_grid(read_grid(grid), options, change or [])
+    wanted = command.change_grid(read_grid(grid, on=on), options, change or [])
     code = command.run(wanted, place=store, workers=workers)
     _print_tables(store, [spec.id for spec in wanted.specs()])
     raise typer.Exit(code)

@@ -153,3 +153,73 @@ def test_runs_that_differ_have_different_ids() -> None:
     grid = read_grid("mnist")
     specs = grid.specs() + grid.override({"pool": 1000}).specs() + grid.override({"epochs": 3}).specs()
     assert len({spec.id for spec in specs}) == len(specs)
+
+
+def test_a_sweep_repeats_the_grid_with_each_value_as_experiments_of_their_own() -> None:
+    specs = read_grid("ablation-warm-up").choose(["margin", "cusal"]).specs()
+    assert [(s.seed, s.warm_up, s.label) for s in specs[:4]] == [
+        (0, 10, "margin"),
+        (0, 10, "cusal"),
+        (0, 20, "margin"),
+        (0, 20, "cusal"),
+    ]
+    assert {s.experiment for s in specs} == {f"ablation-warm-up warm_up={n}" for n in (10, 20, 40)}
+    assert len(specs) == 10 * 3 * 2
+
+
+def test_a_sweep_can_be_changed_on_the_command_line() -> None:
+    grid = change_grid(read_grid("ablation-warm-up", on="svhn"), {}, ["sweep={warm_up=[250, 500]}"])
+    assert {(s.warm_up, s.dataset, s.rounds) for s in grid.specs()} == {(250, "svhn", 100), (500, "svhn", 100)}
+
+
+def test_a_comparison_goes_to_other_data_with_its_strategies() -> None:
+    there, here = read_grid("ablation-bandwidth", on="svhn"), read_grid("ablation-bandwidth")
+    assert there.name == "ablation-bandwidth on svhn"
+    assert (there.values["dataset"], there.values["network"], there.values["warm_up"]) == ("svhn", "resnet18", 500)
+    assert there.values["strategies"] == here.values["strategies"]
+
+
+def test_a_strategy_has_its_own_model_and_network(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'extends = "digits"\nmodel = "energy"\nstrategies = ["margin", {name = "ddu", network = "mnist_net", '
+        'model = {name = "temperature_scaled", method = "cross-fit", of = "augmented"}}]'
+    )
+    margin, ddu = read_grid(str(path)).override({"seeds": 1}).specs()
+    assert (margin.model, margin.network["name"]) == ({"name": "energy"}, "small_net")
+    assert (ddu.model["of"], ddu.network) == ("augmented", {"name": "mnist_net"})
+    assert ddu.label == "ddu model=temperature_scaled/method=cross-fit/of=augmented network=mnist_net"
+
+
+def test_none_stands_for_no_floor() -> None:
+    specs = {s.label: s for s in read_grid("ablation-norm-floor").specs()}
+    assert specs["cusal, no floor"].settings["density_floor"] is None
+
+
+def test_the_same_run_under_two_names_has_the_same_content() -> None:
+    one = {s.label: s for s in read_grid("ablation-bandwidth").specs() if s.seed == 0}["cusal"]
+    two = {s.label: s for s in read_grid("ablation-weighted").specs() if s.seed == 0}["cusal"]
+    assert one.id != two.id
+    assert one.content == two.content != one.json
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('model = "enrgy"', "did you mean 'energy'"),
+        ('model = {name = "energy", of = "plain"}', "goes around no other model"),
+        ('model = {name = "uncalibrated", of = "plane"}', "did you mean 'plain'"),
+        ("model = 3", "expected a name, or a table"),
+        ("sweep = {warm_up = 20}", "expected a table such as"),
+        ("sweep = {warm_upp = [20]}", "did you mean 'warm_up'"),
+        ('sweep = {warm_up = ["a"]}', "sweep: warm_up is 'a'; expected a whole number"),
+        ("sweep = {seeds = [1, 2]}", "not over seeds"),
+        ('strategies = [{name = "cusal", model = "enrgy"}]', "did you mean 'energy'"),
+        ('strategies = [{name = "cusal", network = 7}]', "network is 7; expected a name"),
+    ],
+)
+def test_mistakes_in_variants_and_sweeps_are_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'extends = "digits"\n{text}\n')
+    with pytest.raises((InvalidInput, UnknownName), match=message):
+        read_grid(str(path))

@@ -175,3 +175,21 @@ def test_a_process_that_dies_fails_its_run_alone(grid: Path, tmp_path: Path) -> 
     assert code == 1
     assert "1 of 2 runs are done" in out
     assert "ended with code -9" in errors
+
+
+def test_what_another_experiment_has_done_is_copied_and_not_repeated(tmp_path: Path) -> None:
+    first, second, place = tmp_path / "first.toml", tmp_path / "second.toml", tmp_path / "runs.db"
+    first.write_text('extends = "digits"\nstrategies = ["margin"]\nseeds = 1\nrounds = 2\nepochs = 5\n')
+    second.write_text(
+        'extends = "digits"\nseeds = 1\nrounds = 2\nepochs = 5\n'
+        'strategies = [{name = "margin", label = "baseline"}, "random"]\n'
+    )
+    assert finish(start(first, place))[0] == 0
+    code, out, _ = finish(start(second, place, "--workers", "1"))
+    assert code == 0
+    assert out.count("started") == 1  # random alone
+    with Store(place) as store:
+        ids = {run["strategy"]: run["id"] for run in store.runs()}
+        for read in (store.rounds, store.metrics, store.bins, store.picks):
+            ours, theirs = ([row | {"run_id": ""} for row in read([ids[name]])] for name in ("baseline", "margin"))
+            assert ours == theirs != []

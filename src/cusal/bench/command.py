@@ -20,7 +20,9 @@ def list_presets() -> str:
         values = read_grid(name).values
         schedule = f"{values['warm_up']} + {values['rounds']} x {values['batch_size']} labels"
         size = f"{len(values['strategies'])} strategies, {values['seeds']} seeds"
-        lines.append(f"{name:14} {values['title']:36} {schedule:24} {size}")
+        if sweep := values.get("sweep"):
+            size += "".join(f", {len(some)} values of {key}" for key, some in sweep.items())
+        lines.append(f"{name:26} {values['title']:50} {schedule:22} {size}")
     return "\n".join(lines)
 
 

@@ -1,5 +1,6 @@
 """A spec made real: the data, the warm-up labels, the session, and the rounds that it yields."""
 
+import json
 import pickle
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -9,9 +10,11 @@ import numpy as np
 
 from cusal import datasets, strategies
 from cusal.bench.estimator import estimate_pool_error
+from cusal.bench.features import featured
 from cusal.bench.listing import ListingCusal
 from cusal.bench.networks import build_module
 from cusal.bench.spec import Spec
+from cusal.bench.variants import build_variant
 from cusal.checks import Indices
 from cusal.errors import InvalidInput
 from cusal.models.predictions import Subset
@@ -21,9 +24,10 @@ from cusal.strategy import Strategy
 
 
 @lru_cache(maxsize=1)
-def load_data(name: str) -> datasets.Dataset:
-    """Give a data set, read once for all runs of a process."""
-    return datasets.load(name)
+def load_data(name: str, features: str = "{}") -> datasets.Dataset:
+    """Give a data set, read once for all runs of a process; `features` is the JSON of a spec's, empty for the items."""
+    data, wanted = datasets.load(name), json.loads(features)
+    return featured(data, wanted) if wanted else data
 
 
 class Experiment:
@@ -31,7 +35,7 @@ class Experiment:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self.data = load_data(spec.dataset)
+        self.data = load_data(spec.dataset, json.dumps(spec.features, sort_keys=True))
         labels = self.data.train_labels
         self.warm_up, self.rows = draw_items(spec, labels, len(self.data.classes))
         self.labels = labels[self.rows]
@@ -122,14 +126,11 @@ def build_strategy(spec: Spec) -> Strategy:
 
 def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
     """Give the untrained classifier."""
-    module = build_module(spec.network, item_shape, classes)
-    from cusal.models.torch import TorchClassifier
-
-    return TorchClassifier(
-        module,
-        epochs=spec.epochs,
-        batch_size=spec.train_batch_size,
-        learning_rate=spec.learning_rate,
-        weight_decay=spec.weight_decay,
-        warm_start=spec.warm_start,
-    )
+    training = {
+        "epochs": spec.epochs,
+        "batch_size": spec.train_batch_size,
+        "learning_rate": spec.learning_rate,
+        "weight_decay": spec.weight_decay,
+        "warm_start": spec.warm_start,
+    }
+    return build_variant(spec.model or "plain", build_module(spec.network, item_shape, classes), training)

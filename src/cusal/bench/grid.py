@@ -5,10 +5,12 @@
     strategies = ["margin", {name = "cusal", label = "cusal-b01", bandwidth = 0.01}]
 
 A strategy's table holds its name, the `label` that reports show, its settings, and what it changes of the session
-(`reference`, `recalibrate`); `numerics = "listing"` gives the paper's float32 listing.
+(`reference`, `recalibrate`), the training variant (`model`) or the network; `numerics = "listing"` gives the paper's
+float32 listing. `sweep = {warm_up = [10, 20, 40]}` repeats the grid with each value, as experiments of their own.
 """
 
 import dataclasses
+import itertools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,9 +18,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from cusal import strategies
+from cusal.bench.features import check_features
 from cusal.bench.listing import ListingCusal
 from cusal.bench.networks import check_network
 from cusal.bench.spec import Spec
+from cusal.bench.variants import check_model
 from cusal.errors import DataError, InvalidInput, UnknownName
 from cusal.session import Recalibrate, Reference
 from cusal.strategy import Strategy
@@ -28,10 +32,12 @@ COUNTS = ("rounds", "batch_size", "warm_up", "pool", "epochs", "train_batch_size
 NUMBERS = ("learning_rate", "weight_decay", "bandwidth", "p")
 FLAGS = ("balanced", "warm_start")
 TEXTS = ("title", "dataset", "recalibrate", "reference")
-KEYS = {*COUNTS, *NUMBERS, *FLAGS, *TEXTS, "extends", "network", "seeds", "strategies"}
+TABLES = ("network", "model", "features")  # each a name, or a table with a name and settings
+KEYS = {*COUNTS, *NUMBERS, *FLAGS, *TEXTS, *TABLES, "extends", "seeds", "strategies", "sweep"}
 NEEDED = ("dataset", "network", "rounds", "batch_size", "warm_up", "seeds", "strategies")
-OF_A_STRATEGY = ("name", "label", "numerics", "reference", "recalibrate")
-NONE = "none"  # TOML has no null: recalibrate = "none", pool = 0
+OF_A_STRATEGY = ("name", "label", "numerics", "reference", "recalibrate", "model", "network")
+NAMELESS = ("seeds", "strategies", "sweep", "title")  # changing these leaves runs comparable
+NONE = "none"  # TOML has no null: recalibrate = "none", density_floor = "none", pool = 0
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Grid:
     def override(self, changes: Mapping[str, Any]) -> "Grid":
         """Give the grid with some values changed; what makes runs incomparable becomes part of its name."""
         check_values(changes, "the command line")
-        marks = [f"{key}={changes[key]}" for key in sorted(changes) if key not in ("seeds", "strategies", "title")]
+        marks = [f"{key}={changes[key]}" for key in sorted(changes) if key not in NAMELESS]
         return Grid(" ".join([self.name, *marks]), self.values | dict(changes))
 
     def choose(self, names: list[str]) -> "Grid":
@@ -56,7 +62,11 @@ class Grid:
         return Grid(self.name, self.values | {"strategies": [own.get(name, name) for name in names]})
 
     def specs(self) -> list[Spec]:
-        """Give one spec for each seed and strategy, all strategies of a seed before the next seed."""
+        """Give one spec for each seed, value of the sweep and strategy, all of a seed before the next seed."""
+        if sweep := self.values.get("sweep"):
+            rest = Grid(self.name, {key: value for key, value in self.values.items() if key != "sweep"})
+            changes = (dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values()))
+            return sorted((spec for change in changes for spec in rest.override(change).specs()), key=lambda s: s.seed)
         missing = [key for key in NEEDED if key not in self.values]
         if missing:
             raise InvalidInput(f"the grid {self.name} has no {missing[0]}; add it, or extend a preset that has it.")
@@ -75,15 +85,14 @@ class Grid:
 
     def _spec(self, entry: dict[str, Any], seed: int) -> Spec:
         fixed = {key: self.values[key] for key in KEYS & set(Spec.__dataclass_fields__) & set(self.values)}
-        fixed |= {key: entry[key] for key in ("reference", "recalibrate", "numerics") if key in entry}
+        fixed |= {key: entry[key] for key in OF_A_STRATEGY if key not in ("name", "label") and key in entry}
         fixed["pool"] = fixed.get("pool") or None
         if fixed.get("recalibrate") == NONE:
             fixed["recalibrate"] = None
-        network = self.values["network"]
-        fixed["network"] = {"name": network} if isinstance(network, str) else dict(network)
+        fixed |= {key: _table(fixed[key]) for key in TABLES if key in fixed}
         fields = {field.name for field in dataclasses.fields(_strategy_class(entry))}
         settings: dict[str, Any] = {key: fixed[key] for key in ("bandwidth", "p") if key in fields and key in fixed}
-        settings |= {key: value for key, value in entry.items() if key not in OF_A_STRATEGY}
+        settings |= _settings(entry)
         names = {"experiment": self.name, "label": _label(entry), "strategy": entry["name"]}
         return Spec(**names, **fixed, seed=seed, settings=settings)
 
@@ -93,17 +102,34 @@ def preset_names() -> list[str]:
     return sorted(path.stem for path in PRESETS.glob("*.toml"))
 
 
-def read_grid(name: str) -> Grid:
-    """Give a preset by its name, or a grid of one's own by the path of its TOML file."""
+def read_grid(name: str, *, on: str | None = None) -> Grid:
+    """Give a preset by its name, or a grid of one's own by the path of its TOML file.
+
+    on: another grid to stand in for the one that it extends: the same comparison with other data and another network.
+    """
     path = Path(name).expanduser() if name.endswith(".toml") else PRESETS / f"{name}.toml"
     if not name.endswith(".toml") and name not in preset_names():
         raise UnknownName("preset", name, preset_names())
-    return Grid(path.stem, _read(path, ()))
+    if on is None:
+        return Grid(path.stem, _read(path, ()))
+    stage = read_grid(on)
+    own = {key: value for key, value in _own_values(path).items() if key != "extends"}
+    return Grid(f"{path.stem} on {stage.name}", stage.values | own)
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     if path.resolve() in seen:
         raise InvalidInput(f"{path} extends itself; let it extend a preset or another file.")
+    values = _own_values(path)
+    parent = values.pop("extends", None)
+    if parent is None:
+        return values
+    if not parent.endswith(".toml"):
+        return read_grid(parent).values | values
+    return _read(path.parent / parent, (*seen, path.resolve())) | values
+
+
+def _own_values(path: Path) -> dict[str, Any]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -111,12 +137,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"the grid {path} is no TOML: {error}.") from None
     check_values(values, str(path))
-    parent = values.pop("extends", None)
-    if parent is None:
-        return values
-    if not parent.endswith(".toml"):
-        return read_grid(parent).values | values
-    return _read(path.parent / parent, (*seen, path.resolve())) | values
+    return values
 
 
 def check_values(values: Mapping[str, Any], where: str) -> None:
@@ -126,10 +147,9 @@ def check_values(values: Mapping[str, Any], where: str) -> None:
             raise UnknownName(f"key of a grid ({where})", key, KEYS)
         if not _fits(key, value):
             raise InvalidInput(f"{where}: {key} is {value!r}; expected {_expected(key)}.")
-    if "network" in values:
-        network = values["network"]
-        check_network(network if isinstance(network, str) else network["name"])
+    _check_tables(values)
     _check_session(values)
+    _check_sweep(values.get("sweep", {}), where)
     for entry in values.get("strategies", []):
         _check_entry(_entry(entry))
 
@@ -142,8 +162,10 @@ def _fits(key: str, value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
     if key in FLAGS:
         return isinstance(value, bool)
-    if key == "network":
+    if key in TABLES:
         return isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("name"), str))
+    if key == "sweep":
+        return isinstance(value, dict) and all(isinstance(some, list) and some for some in value.values())
     if key == "seeds":
         distinct = isinstance(value, list) and len(set(value)) == len(value) > 0
         return (whole and value > 0) or (distinct and all(isinstance(seed, int) and seed >= 0 for seed in value))
@@ -159,6 +181,9 @@ def _expected(key: str) -> str:
         return "a number, 0 or more"
     special = {
         "network": 'a name, or a table such as {name = "mnist_net", dropout = 0.5}',
+        "model": 'a name, or a table such as {name = "temperature_scaled", method = "held-out"}',
+        "features": 'a name, or a table such as {name = "efficientnet_lite0", side = 64}',
+        "sweep": "a table such as {warm_up = [10, 20, 40]}",
         "seeds": "how many, or a list of distinct whole numbers",
         "strategies": "a list of names and tables",
     }
@@ -176,9 +201,21 @@ def _entry(entry: Any) -> dict[str, Any]:
 def _label(entry: dict[str, Any]) -> str:
     if "label" in entry:
         return str(entry["label"])
-    extra = [f"{key}={entry[key]}" for key in sorted(entry) if key not in ("name", "label", "numerics")]
+    extra = [f"{key}={_short(entry[key])}" for key in sorted(entry) if key not in ("name", "label", "numerics")]
     name = f"{entry['name']}-listing" if entry.get("numerics") == "listing" else entry["name"]
     return " ".join([name, *extra])
+
+
+def _short(value: Any) -> str:
+    """Give a setting as part of a label; of a table, its name and its settings."""
+    if not isinstance(value, dict):
+        return str(value)
+    return "/".join([str(value["name"]), *(f"{key}={_short(value[key])}" for key in sorted(value) if key != "name")])
+
+
+def _settings(entry: dict[str, Any]) -> dict[str, Any]:
+    """Give the strategy's own settings."""
+    return {key: None if value == NONE else value for key, value in entry.items() if key not in OF_A_STRATEGY}
 
 
 def _strategy_class(entry: dict[str, Any]) -> type[Strategy]:
@@ -186,14 +223,39 @@ def _strategy_class(entry: dict[str, Any]) -> type[Strategy]:
     return ListingCusal if entry.get("numerics") == "listing" else found
 
 
+def _table(value: str | dict[str, Any]) -> dict[str, Any]:
+    return {"name": value} if isinstance(value, str) else dict(value)
+
+
+def _check_tables(values: Mapping[str, Any]) -> None:
+    for key in TABLES:
+        if key in values and not _fits(key, values[key]):
+            raise InvalidInput(f"{key} is {values[key]!r}; expected {_expected(key)}.")
+    if "network" in values:
+        check_network(_table(values["network"])["name"])
+    if "model" in values:
+        check_model(values["model"])
+    if "features" in values:
+        check_features(**_table(values["features"]))
+
+
+def _check_sweep(sweep: dict[str, list[Any]], where: str) -> None:
+    for key, values in sweep.items():
+        if key in ("extends", *NAMELESS):
+            raise InvalidInput(f"{where}: a sweep goes over a setting such as warm_up, not over {key}.")
+        for value in values:
+            check_values({key: value}, f"{where}, sweep")
+
+
 def _check_entry(entry: dict[str, Any]) -> None:
     _check_choice("numerics", entry.get("numerics"), ("exact", "listing"))
     _check_session(entry)
+    _check_tables(entry)
     if entry.get("numerics") == "listing" and entry["name"] != "cusal":
         raise InvalidInput(f'numerics = "listing" is for cusal, not for {entry["name"]}; leave it out.')
     chosen = _strategy_class(entry)
     fields = {field.name for field in dataclasses.fields(chosen)}
-    settings = {key: value for key, value in entry.items() if key not in OF_A_STRATEGY}
+    settings = _settings(entry)
     for key in settings:
         if key not in fields:
             raise UnknownName(f"setting of {entry['name']}", key, fields | set(OF_A_STRATEGY))

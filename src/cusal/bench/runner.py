@@ -31,7 +31,7 @@ class _Worker:
 
 
 def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -> Outcome:
-    """Do the runs that are not done yet; what is stored already is never done again.
+    """Do the runs that are not done yet; what is stored already, under whatever name, is never done again.
 
     `place` is the path or URL of the store, `workers` the number of processes: as many as cores unless told. A
     KeyboardInterrupt ends the processes, frees their runs and is raised again.
@@ -39,6 +39,7 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -
     with Store(place) as store:
         runs = [spec.run for spec in specs]
         store.add(runs)
+        _reuse(store, specs)
         known = {row["id"]: row for row in store.runs()}
         missing = [run.id for run in runs if known[run.id]["status"] != "done"]
         count = min(workers or os.cpu_count() or 1, len(missing))
@@ -49,6 +50,16 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -
             if missing:
                 _supervise(store, place, missing, count, progress)
         return _outcome(store, {run.id for run in runs})
+
+
+def _reuse(store: Store, specs: Sequence[Spec]) -> None:
+    """Copy what another experiment in the store has done: ablations share their baselines."""
+    rows = store.runs()
+    done = {Spec.of(row["spec"]).content: row["id"] for row in rows if row["status"] == "done"}
+    open_ids = {row["id"] for row in rows if row["status"] == "open"}
+    for spec in specs:
+        if spec.id in open_ids and spec.content in done:
+            store.copy(done[spec.content], spec.id)
 
 
 def _supervise(store: Store, place: str, run_ids: list[str], count: int, progress: Progress) -> None:

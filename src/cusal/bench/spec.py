@@ -15,7 +15,9 @@ class Spec:
 
     experiment, label: under which names reports show it.
     strategy, numerics, settings: the strategy's name, "exact" or "listing", and its settings.
-    network: name and settings of the network. epochs .. warm_start: how each round's fit is done.
+    network: name and settings of the network; model: of the training variant, plain if empty; features: of the
+        pretrained network whose frozen features stand for the items, if any.
+    epochs .. warm_start: how each round's fit is done.
     warm_up, balanced: how many labels it starts with, and whether each class has the same number of them.
     pool: how many items are open besides the warm-up; None takes all that the train split has.
     rounds, batch_size: how often it asks, and for how many labels each time.
@@ -33,6 +35,8 @@ class Spec:
     warm_up: int
     network: dict[str, Any]
     settings: dict[str, Any] = field(default_factory=dict)
+    model: dict[str, Any] = field(default_factory=dict)
+    features: dict[str, Any] = field(default_factory=dict)
     numerics: str = "exact"
     balanced: bool = True
     pool: int | None = None
@@ -51,7 +55,14 @@ class Spec:
     def json(self) -> str:
         """The canonical JSON; values at their default are left out, so that an id outlives fields that come later."""
         defaults = {f.name: f.default for f in dataclasses.fields(self) if f.default is not dataclasses.MISSING}
+        defaults |= {"model": {}, "features": {}}
         values = {k: v for k, v in dataclasses.asdict(self).items() if k not in defaults or defaults[k] != v}
+        return json.dumps(values, sort_keys=True, separators=(",", ":"))
+
+    @property
+    def content(self) -> str:
+        """The canonical JSON without the names that reports show: two runs of the same content give the same rounds."""
+        values = {k: v for k, v in json.loads(self.json).items() if k not in ("experiment", "label")}
         return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
     @property

@@ -139,6 +139,20 @@ class Store:
                 line = {"run_id": claim.run.id, "round": record.round, "state": state}
                 connection.execute(CHECKPOINTS.insert().values(**line))
 
+    def copy(self, source: str, target: str) -> None:
+        """Finish an open run with the rounds of a finished one that is the same under another name."""
+        ours = sa.and_(RUNS.c.id == target, RUNS.c.status == "open")
+        with self._writing() as connection:
+            if connection.execute(RUNS.update().where(ours).values(status="done", updated=time.time())).rowcount != 1:
+                return  # another runner has begun it
+            connection.execute(CHECKPOINTS.delete().where(CHECKPOINTS.c.run_id == target))
+            for table in reversed(OF_A_ROUND):
+                connection.execute(table.delete().where(table.c.run_id == target))
+            for table in OF_A_ROUND:
+                columns = [sa.literal(target) if column.name == "run_id" else column for column in table.columns]
+                rows = sa.select(*columns).where(table.c.run_id == source)
+                connection.execute(table.insert().from_select(list(table.columns.keys()), rows))
+
     def fail(self, claim: Claim, traceback: str) -> None:
         """Record that the run ended with an error; what it has written stays."""
         with self._writing() as connection:
