@@ -13,6 +13,7 @@ NETWORKS = {
     "resnet18": ("cusal.models.resnet", "ResNet18"),
     "resnet50": ("cusal.models.resnet", "ResNet50"),
     "small_net": ("cusal.models.networks", "SmallNet"),
+    "small_resnet": ("cusal.models.resnet", "SmallResNet"),
 }
 
 
@@ -38,4 +39,6 @@ def build_module(network: dict[str, Any], item_shape: tuple[int, ...], classes: 
             raise UnknownName(f"setting of {name}", key, known)
     if "inputs" in known:  # a network for items of any size is told theirs
         settings.setdefault("inputs", math.prod(item_shape))
+    if "channels" in known and len(item_shape) == 3:
+        settings.setdefault("channels", item_shape[0])
     return constructor(classes=classes, **settings)

@@ -1,17 +1,33 @@
-"""Residual networks in plain torch: ResNet-18 for 32 x 32 images, ResNet-50 for 224 x 224.
+"""Residual networks in plain torch: ResNet-18 for 32 x 32 images, ResNet-50 for 224 x 224, and a small one.
 
 He et al. 2016, "Deep residual learning for image recognition". A block adds its input to what its convolutions give.
 ResNet-50 is the ImageNet network (7 x 7 stem with stride 2, max pool; the stride of a stage in its 3 x 3 convolution;
 25,557,032 parameters for 1000 classes). ResNet-18 has the stem that is usual for CIFAR (3 x 3, stride 1, no max pool;
-11,173,962 parameters for 10 classes). Both end with an average over the image and one linear layer.
+11,173,962 parameters for 10 classes). `SmallResNet` has three blocks, for images of 8 to 32 pixels, and is small enough
+for active learning on a processor (38,554 parameters for 10 classes). All end with an average over the image and one
+linear layer.
 
-Neither has dropout in training. As Monte-Carlo samples would all be equal then, a dropout layer of rate 0 stands before
+None has dropout in training. As Monte-Carlo samples would all be equal then, a dropout layer of rate 0 stands before
 the last layer and acts at `sample_dropout` in sampling alone.
+
+`spectral` gives the networks of DDU (Mukhoti et al. 2022, "Deep Deterministic Uncertainty"), whose features are to
+keep distances, so that an item unlike the labelled ones lies far from them:
+- Stated by its authors: each convolution has a spectral norm of at most a coefficient, 3 (see `spectral.py`); leaky
+  ReLU takes the place of ReLU; a shortcut into a smaller image averages it, where ResNet convolves.
+- Found in their code: the leaky ReLU has torch's slope, 0.01; the shortcut's further channels are zeros; the stem is
+  bounded too; batch normalisation stands after each convolution and is not bounded.
+- The last point matters: batch normalisation divides by the deviation of its input, so its gain undoes the bound (on
+  digits it doubles when the coefficient is halved, and predictions stay alike). The coefficient is a bound on weights,
+  not a Lipschitz constant of the network. DUE (van Amersfoort et al. 2021) bounds batch normalisation as well. Decided
+  here: as DDU, so that results are DDU's.
+- Also decided: an image with an odd side is averaged over what its border has; DDU's code takes every second pixel.
 """
 
 from torch import Tensor, nn
 
-WIDTHS = (64, 128, 256, 512)
+from cusal.models.spectral import SpectralConv2d
+
+Stages = tuple[tuple[int, int, int], ...]  # of each stage: width, number of blocks, stride of the first
 
 
 class BasicBlock(nn.Module):  # type: ignore[misc]
@@ -19,16 +35,19 @@ class BasicBlock(nn.Module):  # type: ignore[misc]
 
     expansion = 1
 
-    def __init__(self, inputs: int, width: int, stride: int) -> None:
+    def __init__(self, inputs: int, width: int, *, stride: int = 1, spectral: float | None = None) -> None:
         super().__init__()
         self.residual = nn.Sequential(
-            *_convolution(inputs, width, 3, stride=stride), nn.ReLU(), *_convolution(width, width, 3)
+            *_convolution(inputs, width, 3, stride=stride, spectral=spectral),
+            _activation(spectral),
+            *_convolution(width, width, 3, spectral=spectral),
         )
-        self.shortcut = _shortcut(inputs, width * self.expansion, stride)
+        self.shortcut = _shortcut(inputs, width, stride=stride, spectral=spectral)
+        self.activation = _activation(spectral)
 
     def forward(self, x: Tensor) -> Tensor:
         """Give (n, width, height / stride, width / stride)."""
-        return (self.residual(x) + self.shortcut(x)).relu()
+        return self.activation(self.residual(x) + self.shortcut(x))
 
 
 class Bottleneck(nn.Module):  # type: ignore[misc]
@@ -36,20 +55,36 @@ class Bottleneck(nn.Module):  # type: ignore[misc]
 
     expansion = 4
 
-    def __init__(self, inputs: int, width: int, stride: int) -> None:
+    def __init__(self, inputs: int, width: int, *, stride: int = 1, spectral: float | None = None) -> None:
         super().__init__()
+        outputs = width * self.expansion
         self.residual = nn.Sequential(
-            *_convolution(inputs, width, 1),
-            nn.ReLU(),
-            *_convolution(width, width, 3, stride=stride),
-            nn.ReLU(),
-            *_convolution(width, width * self.expansion, 1),
+            *_convolution(inputs, width, 1, spectral=spectral),
+            _activation(spectral),
+            *_convolution(width, width, 3, stride=stride, spectral=spectral),
+            _activation(spectral),
+            *_convolution(width, outputs, 1, spectral=spectral),
         )
-        self.shortcut = _shortcut(inputs, width * self.expansion, stride)
+        self.shortcut = _shortcut(inputs, outputs, stride=stride, spectral=spectral)
+        self.activation = _activation(spectral)
 
     def forward(self, x: Tensor) -> Tensor:
         """Give (n, 4 width, height / stride, width / stride)."""
-        return (self.residual(x) + self.shortcut(x)).relu()
+        return self.activation(self.residual(x) + self.shortcut(x))
+
+
+class AveragingShortcut(nn.Module):  # type: ignore[misc]
+    """DDU's shortcut into another size: averages of the image, and zeros as further channels."""
+
+    def __init__(self, further: int, stride: int) -> None:
+        super().__init__()
+        self.further = further
+        self.stride = stride
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Give (n, channels + further, height / stride, width / stride)."""
+        averages = nn.functional.avg_pool2d(x, self.stride, ceil_mode=True)
+        return nn.functional.pad(averages, (0, 0, 0, 0, 0, self.further))
 
 
 class _ResNet(nn.Module):  # type: ignore[misc]
@@ -58,19 +93,20 @@ class _ResNet(nn.Module):  # type: ignore[misc]
         stem: nn.Sequential,
         block: type[BasicBlock] | type[Bottleneck],
         *,
-        depths: tuple[int, ...],
+        stages: Stages,
         classes: int,
         sample_dropout: float,
+        spectral: float | None,
     ) -> None:
         super().__init__()
         self.classes = classes
         self.sample_dropout = sample_dropout
         self.stem = stem
         blocks: list[nn.Module] = []
-        inputs = WIDTHS[0]
-        for stage, (width, depth) in enumerate(zip(WIDTHS, depths, strict=True)):
+        inputs = stem[0].out_channels
+        for width, depth, stride in stages:
             for number in range(depth):
-                blocks.append(block(inputs, width, 2 if stage > 0 and number == 0 else 1))
+                blocks.append(block(inputs, width, stride=stride if number == 0 else 1, spectral=spectral))
                 inputs = width * block.expansion
         self.blocks = nn.Sequential(*blocks)
         self.dropout = nn.Dropout(0.0)
@@ -96,33 +132,83 @@ class _ResNet(nn.Module):  # type: ignore[misc]
                 nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
             elif isinstance(layer, (nn.BatchNorm2d, nn.Linear)):
                 layer.reset_parameters()
+            if isinstance(layer, SpectralConv2d):
+                layer.forget_direction()
 
 
 class ResNet18(_ResNet):
     """ResNet-18 for small images such as CIFAR-10 and SVHN, (n, channels, 32, 32)."""
 
-    def __init__(self, classes: int = 10, *, channels: int = 3, sample_dropout: float = 0.5) -> None:
-        stem = nn.Sequential(*_convolution(channels, WIDTHS[0], 3), nn.ReLU())
-        super().__init__(stem, BasicBlock, depths=(2, 2, 2, 2), classes=classes, sample_dropout=sample_dropout)
+    def __init__(
+        self, classes: int = 10, *, channels: int = 3, spectral: float | None = None, sample_dropout: float = 0.5
+    ) -> None:
+        stem = nn.Sequential(*_convolution(channels, 64, 3, spectral=spectral), _activation(spectral))
+        stages = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
+        super().__init__(
+            stem, BasicBlock, stages=stages, classes=classes, sample_dropout=sample_dropout, spectral=spectral
+        )
 
 
 class ResNet50(_ResNet):
     """ResNet-50 for images such as ImageNet's, (n, channels, 224, 224)."""
 
-    def __init__(self, classes: int = 1000, *, channels: int = 3, sample_dropout: float = 0.5) -> None:
+    def __init__(
+        self, classes: int = 1000, *, channels: int = 3, spectral: float | None = None, sample_dropout: float = 0.5
+    ) -> None:
         stem = nn.Sequential(
-            *_convolution(channels, WIDTHS[0], 7, stride=2), nn.ReLU(), nn.MaxPool2d(3, stride=2, padding=1)
+            *_convolution(channels, 64, 7, stride=2, spectral=spectral),
+            _activation(spectral),
+            nn.MaxPool2d(3, stride=2, padding=1),
         )
-        super().__init__(stem, Bottleneck, depths=(3, 4, 6, 3), classes=classes, sample_dropout=sample_dropout)
+        stages = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
+        super().__init__(
+            stem, Bottleneck, stages=stages, classes=classes, sample_dropout=sample_dropout, spectral=spectral
+        )
 
 
-def _convolution(inputs: int, outputs: int, size: int, *, stride: int = 1) -> tuple[nn.Module, nn.Module]:
+class SmallResNet(_ResNet):
+    """Three residual blocks for images of 8 to 32 pixels, such as digits and MNIST, (n, channels, height, width).
+
+    width: channels of the stem and the first block; the other two, and the embedding, have twice as many.
+    spectral: the bound on the convolutions' spectral norms, DDU's 3.0; None gives a plain residual network.
+    """
+
+    def __init__(
+        self,
+        classes: int = 10,
+        *,
+        channels: int = 1,
+        width: int = 16,
+        spectral: float | None = None,
+        sample_dropout: float = 0.5,
+    ) -> None:
+        stem = nn.Sequential(*_convolution(channels, width, 3, spectral=spectral), _activation(spectral))
+        # The stride comes before the first block: at full size its convolutions would cost more than all the others.
+        stages = ((width, 1, 2), (2 * width, 1, 2), (2 * width, 1, 1))
+        super().__init__(
+            stem, BasicBlock, stages=stages, classes=classes, sample_dropout=sample_dropout, spectral=spectral
+        )
+
+
+def _convolution(
+    inputs: int, outputs: int, size: int, *, stride: int = 1, spectral: float | None = None
+) -> tuple[nn.Module, nn.Module]:
     """Give a convolution and its batch normalisation, whose shift takes the place of a bias."""
-    convolution = nn.Conv2d(inputs, outputs, size, stride=stride, padding=size // 2, bias=False)
+    padding = size // 2
+    if spectral is None:
+        convolution = nn.Conv2d(inputs, outputs, size, stride=stride, padding=padding, bias=False)
+    else:
+        convolution = SpectralConv2d(inputs, outputs, size, coefficient=spectral, stride=stride, padding=padding)
     return convolution, nn.BatchNorm2d(outputs)
 
 
-def _shortcut(inputs: int, outputs: int, stride: int) -> nn.Module:
+def _activation(spectral: float | None) -> nn.Module:
+    return nn.ReLU() if spectral is None else nn.LeakyReLU()
+
+
+def _shortcut(inputs: int, outputs: int, *, stride: int, spectral: float | None) -> nn.Module:
     if inputs == outputs and stride == 1:
         return nn.Identity()
+    if spectral is not None:
+        return AveragingShortcut(outputs - inputs, stride)
     return nn.Sequential(*_convolution(inputs, outputs, 1, stride=stride))

@@ -10,6 +10,9 @@ one Gaussian for each class, and the density of an item under all of them, lowes
 The source fits S_c to each class by itself (`covariance="per_class"`) on a large labelled set. With the few
 labels of active learning that matrix hardly has rank, so the default pools the classes (`"shared"`). Either
 way `jitter` times the mean variance of the features is added to the diagonal.
+
+The source's network is residual with bounded spectral norms and its probabilities are tempered: `spectral=3.0` of the
+networks in `cusal.models.resnet`, and `TemperatureScaled`. The strategy works on the features of any model.
 """
 
 from dataclasses import dataclass
