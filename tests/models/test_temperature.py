@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from cusal import metrics
 from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
 from cusal.models.networks import SmallNet
-from cusal.models.scaled import TemperatureScaled
+from cusal.models.scaled import TemperatureScaled, is_held_out
 from cusal.models.temperature import apply_temperature, fit_temperature
 from cusal.models.torch import TorchClassifier
 
@@ -123,6 +123,21 @@ def test_an_over_confident_model_becomes_honest_on_unseen_data(method):
     assert model.temperature_ > 1.5
     assert metrics.ece(tempered, y[600:]) < 0.7 * metrics.ece(raw, y[600:])
     assert metrics.nll(tempered, y[600:]) < metrics.nll(raw, y[600:])
+
+
+@pytest.mark.parametrize("method", ["held-out", "cross-fit"])
+def test_the_temperature_lowers_the_likelihood_loss_of_an_over_confident_network(method):
+    X, y = load_digits(return_X_y=True)
+    X = (X / 16).astype(np.float32)
+    network = TorchClassifier(SmallNet(64, 10), epochs=100, learning_rate=0.01, random_state=0)
+    model = TemperatureScaled(network, method=method, random_state=0).fit(X[:200], y[:200])
+    assert model.temperature_ > 1
+    fresh = [(X[200:], y[200:])]
+    held_out = np.flatnonzero(is_held_out(X[:200]))
+    assert 25 < len(held_out) < 55
+    for items, labels in fresh + [(X[held_out], y[held_out])] * (method == "held-out"):
+        raw, tempered = model.model_.predict_proba(items), model.predict_proba(items)
+        assert metrics.nll(tempered, labels) < metrics.nll(raw, labels)
 
 
 @pytest.mark.parametrize("method", ["held-out", "cross-fit"])

@@ -4,13 +4,11 @@
 "cross-fit": fit on all of them, temperature from out-of-fold predictions.
 """
 
-import copy
 import zlib
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from cusal.checks import Indices, as_array, as_labels
 from cusal.errors import NotReady, UnknownName
@@ -18,14 +16,13 @@ from cusal.models import protocol
 from cusal.models.out_of_sample import out_of_fold
 from cusal.models.predictions import take
 from cusal.models.temperature import apply_temperature, fit_temperature
+from cusal.models.wrapper import Probs, Wrapper, unfitted
 
 METHODS = ("held-out", "cross-fit")
 HELD_OUT = 5  # one row in five is held out, as in the paper's baseline
 
-Probs = NDArray[np.float64]
 
-
-class TemperatureScaled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TemperatureScaled(Wrapper):
     """A classifier whose probabilities are tempered by its own labelled data.
 
     model: has `fit` and `predict_proba`; stays as it is, the fitted copy is `model_`. With `warm_start` it goes on
@@ -43,57 +40,45 @@ class TemperatureScaled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    model_: Any
-
     def __init__(self, model: Any, *, method: str = "held-out", random_state: int | None = None) -> None:
         self.model = model
         self.method = method
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model and its temperature to items X (n, ...) with class numbers y (n,)."""
+    def fit(self, X: Any, y: Any, unlabelled: Any = None) -> Self:
+        """Fit the model and its temperature to items X (n, ...) with class numbers y (n,).
+
+        unlabelled: further items, for a model that uses them.
+        """
         if self.method not in METHODS:
             raise UnknownName("method", self.method, METHODS)
         labels = as_array(y)
         labels = as_labels(labels, "y", count=len(X), classes=int(labels.max(initial=1)) + 1)
         fit = self._hold_out if self.method == "held-out" else self._cross_fit
-        self.model_, self.temperature_ = fit(X, labels)
+        self.model_, self.temperature_ = fit(X, labels, unlabelled)
         self.classes_ = np.asarray(self.model_.classes_)
         return self
 
-    def predict_proba(self, X: Any) -> Probs:
-        """Give tempered probabilities, (n, classes)."""
-        return apply_temperature(self._fitted().predict_proba(X), self.temperature_)
+    def _changed(self, probs: Any, X: Any) -> Probs:
+        rows = as_array(probs)
+        return apply_temperature(rows.reshape(-1, rows.shape[-1]), self.temperature_).reshape(rows.shape)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Give the most probable class of each item, (n,)."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
-
-    def embed(self, X: Any) -> NDArray[Any]:
-        """Give the model's embedding, (n, width)."""
-        return protocol.embed(self._fitted(), X)
-
-    def sample_proba(self, X: Any, n: int) -> Probs:
-        """Give the model's samples, each tempered, (rows, n, classes)."""
-        sampled = protocol.sample_proba(self._fitted(), X, n, classes=len(self.classes_))
-        return apply_temperature(sampled.reshape(-1, sampled.shape[2]), self.temperature_).reshape(sampled.shape)
-
-    def _hold_out(self, X: Any, labels: Indices) -> tuple[Any, float]:
-        held_out = np.array([_checksum(X, row) % HELD_OUT == 0 for row in range(len(labels))])
+    def _hold_out(self, X: Any, labels: Indices, unlabelled: Any) -> tuple[Any, float]:
+        held_out = is_held_out(X)
         inside, outside = np.flatnonzero(~held_out), np.flatnonzero(held_out)
         if len(inside) == 0:
             raise NotReady(f"all {len(labels)} row(s) fell to the held-out side; label more, or use cross-fit.")
-        model = self._start().fit(take(X, inside), labels[inside])
+        model = self._fit_model(take(X, inside), labels[inside], unlabelled)
         return model, self._temperature(model, take(X, outside), labels[outside])
 
-    def _cross_fit(self, X: Any, labels: Indices) -> tuple[Any, float]:
+    def _cross_fit(self, X: Any, labels: Indices, unlabelled: Any) -> tuple[Any, float]:
         classes = int(labels.max()) + 1
         probs, labels = out_of_fold(
-            _unfitted(self.model), X, labels, classes=classes, rng=np.random.default_rng(self.random_state)
+            unfitted(self.model), X, labels, classes=classes, rng=np.random.default_rng(self.random_state)
         )
         with np.errstate(divide="ignore"):
             temperature = fit_temperature(np.log(probs), labels)
-        return self._start().fit(X, labels), temperature
+        return self._fit_model(X, labels, unlabelled), temperature
 
     def _temperature(self, model: Any, X: Any, labels: Indices) -> float:
         if len(labels) == 0:
@@ -102,23 +87,10 @@ class TemperatureScaled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             return fit_temperature(np.log(protocol.predict_proba(model, X, classes)), labels, strength=0)
 
-    def _start(self) -> Any:
-        """Give the model to fit: where it starts warm, the one fitted before, with the settings of now."""
-        if not (getattr(self.model, "warm_start", False) and hasattr(self, "model_")):
-            return _unfitted(self.model)
-        model = copy.deepcopy(self.model_)
-        if hasattr(model, "random_state"):
-            model.random_state = self.model.random_state
-        return model
 
-    def _fitted(self) -> Any:
-        if not hasattr(self, "model_"):
-            raise NotReady("the model has not been fitted; call fit(X, y) first.")
-        return self.model_
-
-
-def _unfitted(model: Any) -> Any:
-    return clone(model) if hasattr(model, "get_params") else copy.deepcopy(model)
+def is_held_out(X: Any) -> NDArray[np.bool_]:
+    """Give which rows the method "held-out" never trains on, (n,): about one in five, by their content."""
+    return np.array([_checksum(X, row) % HELD_OUT == 0 for row in range(len(X))], dtype=bool)
 
 
 def _checksum(X: Any, row: int) -> int:
