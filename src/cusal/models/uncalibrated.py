@@ -1,0 +1,98 @@
+"""A classifier made uncalibrated on purpose: the contrast of the paper's first figure.
+
+Bui et al., Figure 1, "Uncalibrated-least-conf": least confidence with a model whose logits are randomly scaled for
+every sample.
+
+    p'(x) = softmax(s(x) z(x)),   log s(x) uniform in [-log spread, log spread]
+
+| symbol | name |
+|---|---|
+| z | logits, or log probabilities: both have the same softmax |
+| s | the scale of an item |
+| spread | the largest scale; the smallest is 1 / spread |
+
+Left open in the paper, and decided here:
+- The distribution of the scales. Log-uniform makes an item as likely too sure as too timid by the same factor. With a
+  spread of 10 confidence still tells right from wrong, but far worse (digits: area under the curve .72, before .94).
+- How long a scale lasts. It is a fixed function of the item's content and the seed: an item is scaled alike however
+  often, and with whatever others, it is predicted. A session gives each round a seed of its own, and with it new
+  scales, unless `random_state` is given.
+- Where it acts: in `predict_proba` and all that follows from it, so that the strategy's choices and the measured
+  calibration error are both those of the uncalibrated model. The most probable class, hence accuracy, is the model's.
+"""
+
+import hashlib
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from cusal.checks import as_array, as_count, as_positive, as_probs
+from cusal.errors import InvalidInput
+from cusal.models.wrapper import Probs, Wrapper
+
+
+class Uncalibrated(Wrapper):
+    """A classifier whose logits are scaled at random, each item's by a factor of its own.
+
+    model: has `fit` and `predict_proba`; stays as it is, the fitted copy is `model_`. With `warm_start` it goes on
+        from the fit before.
+    spread: scales lie between 1 / spread and spread; 1 changes nothing.
+    random_state: seeds the scales; None: by chance, anew with each fit. The model has its own.
+
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = Uncalibrated(GaussianNB(), random_state=0).fit(X, y)
+    >>> bool((model.predict(X) == model.model_.predict(X)).all())
+    True
+    """
+
+    def __init__(self, model: Any, *, spread: float = 10.0, random_state: int | None = None) -> None:
+        self.model = model
+        self.spread = spread
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, unlabelled: Any = None) -> Self:
+        """Fit the model to items X (n, ...) with class numbers y (n,); the scales need no fit.
+
+        unlabelled: further items, for a model that uses them.
+        """
+        if as_positive(self.spread, "spread") < 1:
+            raise InvalidInput(f"spread is {self.spread:g}; expected 1 or more: the largest scale of the logits.")
+        seed = np.random.default_rng().integers(2**63) if self.random_state is None else self.random_state
+        self.model_ = self._fit_model(X, y, unlabelled)
+        self.seed_ = as_count(seed, "random_state", least=0)
+        self.classes_ = np.asarray(self.model_.classes_)
+        return self
+
+    def scales(self, X: Any) -> NDArray[np.float64]:
+        """Give what the logits of each item are multiplied by, (n,)."""
+        self._fitted()
+        return np.asarray(self.spread ** (2 * _content_uniform(X, self.seed_) - 1))
+
+    def _changed(self, probs: Any, X: Any) -> Probs:
+        given = as_array(probs)
+        given = as_probs(given.reshape(-1, given.shape[-1])).astype(np.float64).reshape(given.shape)
+        scales = self.scales(X).reshape(-1, *(1 for _ in given.shape[1:]))
+        with np.errstate(divide="ignore"):  # log 0 is -inf, whose softmax is 0 again
+            return np.asarray(softmax(np.log(given) * scales, axis=-1))
+
+
+def _content_uniform(X: Any, seed: int) -> NDArray[np.float64]:
+    """Give each item a number in [0, 1) that depends on its content and the seed alone, (n,)."""
+    values = as_array(X)
+    if values.dtype.kind in "fiub":  # the type that an item is kept in does not count
+        with np.errstate(over="ignore"):
+            contents = (row.tobytes() for row in np.ascontiguousarray(values, dtype=np.float32))
+    else:
+        contents = (repr(row).encode() for row in values.tolist())
+    keyed = hashlib.blake2b(digest_size=8, key=str(seed).encode())
+    return np.array([_hash(keyed, content) for content in contents], dtype=np.uint64) / 2.0**64
+
+
+def _hash(keyed: Any, content: bytes) -> int:
+    state = keyed.copy()
+    state.update(content)
+    return int.from_bytes(state.digest(), "little")
