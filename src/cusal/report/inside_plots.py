@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cusal.reliability import Reliability
-from cusal.report.curves import ESTIMATED, KNOWN, PHASES, REASONS, Curves, Key, deviation, mean
+from cusal.report.curves import BOUND, ESTIMATED, KNOWN, PHASES, REASONS, Curves, Key, deviation, mean
 from cusal.report.learning_plots import Styles
 from cusal.report.plot import Draw, Panel, Plot, dashes, whole_ticks
 from cusal.report.styles import INK, Style, fixed
@@ -17,6 +17,7 @@ _SMALL = (2.3, 2.2)
 _MEDIUM: dict[str, Any] = {"size": (3.3, 2.5), "columns": 3}  # for a panel of each strategy
 _LEAST_ITEMS = 10
 _RAW, _CORRECTED = fixed(0, marker="o", width=1.4), fixed(1, dash=(5, 1.6), marker="D", width=1.4)
+_LIMIT = fixed(2, dash=(1.3, 1.3), marker="^", width=1.4)
 _KINDS = (("raw", "the model as it is", _RAW), ("recalibrated", "recalibrated", _CORRECTED))
 _PHASE_WORDS = dict(zip(PHASES, ("training", "predicting the pool", "choosing", "testing"), strict=True))
 
@@ -68,18 +69,20 @@ def decided_by(curves: Curves, looks: Styles) -> Plot | None:
 
 
 def estimator(curves: Curves, looks: Styles) -> Plot | None:
-    """Give the estimated calibration error of the pool and the one that knows the labels."""
-    pair = (
+    """Give the estimated calibration error of the pool, the one that knows the labels, and the bound of Theorem 2."""
+    known = (
         (ESTIMATED, "estimated from the labelled items", _RAW),
         (KNOWN, "computed with the pool's true labels", _CORRECTED),
+        (BOUND, "bound of Theorem 2", _LIMIT),
     )
+    compared = [entry for entry in known if curves.has(entry[0])]
     shown = [i for i in range(len(curves.strategies)) if np.isfinite(curves.of_key(ESTIMATED)[i]).any()]
     if not shown:
         return None
 
     def lines(row: int) -> Draw:
         def draw(ax: "Axes") -> None:
-            for key, _, look in pair:
+            for key, _, look in compared:
                 values = curves.of_key(key)[row]
                 there = np.flatnonzero(np.isfinite(mean(values)))  # it may be computed every few rounds only
                 x, centre, spread = curves.labelled[there], mean(values)[there], deviation(values)[there]
@@ -104,10 +107,11 @@ def estimator(curves: Curves, looks: Styles) -> Plot | None:
         title="How good the estimate of the calibration error is",
         caption="Calibration error of the pool by the kernel estimator: as a strategy can know it, from the "
         "labelled items alone, and as it is when the true labels of the pool are used. The closer the two, "
-        "the better a strategy knows where the model is wrong about itself. Line: mean over seeds; band: ± "
-        "one standard deviation.",
+        "the better a strategy knows where the model is wrong about itself. Theorem 2 of the paper bounds the error of "
+        "unseen data by that of the labelled items, which the model was trained on: the bound can lie below the truth. "
+        "Line: mean over seeds; band: ± one standard deviation.",
         panels=tuple(Panel(curves.strategies[i], lines(i)) for i in shown),
-        legend=tuple((words, look) for _, words, look in pair),
+        legend=tuple((words, look) for _, words, look in compared),
         **_MEDIUM,
     )
 

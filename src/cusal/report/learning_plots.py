@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Styles = Mapping[str, Style]
-BASELINE = "random"
+BASELINES = {"random": "random choice", "least_confidence": "least confidence"}  # the first that is there
 _BAND = 0.10
 _MARKS = "Markers stand at a quarter, half, three quarters and the end of the run."
 
@@ -54,21 +54,23 @@ def temperature_curves(curves: Curves, looks: Styles) -> Plot | None:
 
 
 def difference_curves(curves: Curves, looks: Styles) -> Plot | None:
-    """Give each strategy minus random, paired by seed; None without random or without another strategy."""
+    """Give each strategy minus a baseline, paired by seed; None without a baseline or without another strategy."""
     shown = [measure for measure in MEASURES if curves.has(measure.key)]
-    if not shown or BASELINE not in curves.strategies or len(curves.strategies) < 2:
+    baseline = next((name for name in BASELINES if name in curves.strategies), None)
+    if not shown or baseline is None or len(curves.strategies) < 2:
         return None
+    words = BASELINES[baseline]
     panels = []
     for measure in shown:
         values = curves.of_key(measure.key) * measure.scale
-        differences = values - values[curves.strategies.index(BASELINE)]
-        label = f"difference to random{', points' if measure.unit else ''}"
+        differences = values - values[curves.strategies.index(baseline)]
+        label = f"difference to {words}{', points' if measure.unit else ''}"
         panels.append(Panel(measure.title, _curves_of(curves, looks, differences, difference=label)))
     return Plot(
         name="difference",
-        title="Difference to random choice",
-        caption="Each strategy minus random choice with the same seed, so that luck of the start cancels "
-        "out; the grey line at zero is random choice itself. Accuracy: above zero is better. Calibration "
+        title=f"Difference to {words}",
+        caption=f"Each strategy minus {words} with the same seed, so that luck of the start cancels "
+        f"out; the line at zero is {words} itself. Accuracy: above zero is better. Calibration "
         "errors: below zero is better. Line: mean over the seeds that both have; band: ± one standard error "
         f"of the paired differences. {_MARKS}",
         panels=tuple(panels),

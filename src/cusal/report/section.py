@@ -11,6 +11,7 @@ from cusal.report.measures import TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED
 from cusal.report.plot import Plot
 from cusal.report.significance import LEAST_SEEDS, best, significant_best
 from cusal.report.styles import Style, styles
+from cusal.report.sweeps import Sweep, find_sweeps, sweep_plot, sweep_tables
 from cusal.report.tables import Table, estimator_table, frequency_table, result_tables
 
 INTRODUCTION = (
@@ -59,10 +60,11 @@ class Section:
 
 
 def sections(experiments: Iterable[Curves]) -> tuple[list[Section], dict[str, Style]]:
-    """Give a section for each experiment, and the look of every strategy that any of them has."""
+    """Give a section for each sweep and each experiment, and the look of every strategy that any of them has."""
     experiments = list(experiments)
     looks = styles(strategy for curves in experiments for strategy in curves.strategies)
-    return [_section(curves, looks) for curves in experiments], looks
+    sweeps = [_sweep_section(sweep, looks) for sweep in find_sweeps(experiments)]
+    return sweeps + [_section(curves, looks) for curves in experiments], looks
 
 
 def listed(settings: Mapping[str, str]) -> str:
@@ -83,6 +85,19 @@ def _section(curves: Curves, looks: Mapping[str, Style]) -> Section:
             (run.strategy, str(run.seed), _progress(run.status, run.reached, run.rounds), run.traceback or "")
             for run in curves.unfinished
         ),
+    )
+
+
+def _sweep_section(sweep: Sweep, looks: Mapping[str, Style]) -> Section:
+    plot = sweep_plot(sweep, looks)
+    return Section(
+        title=f"{sweep.name}: {sweep.key}",
+        facts=f"The experiment with {sweep.key} = {', '.join(sweep.members)}; each has a section of its own below.",
+        headlines=(),
+        parts=(Part(plot.name, plot.title, plot, sweep_tables(sweep)),),
+        settings={},
+        own_settings={},
+        unfinished=(),
     )
 
 
