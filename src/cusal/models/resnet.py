@@ -23,6 +23,7 @@ keep distances, so that an item unlike the labelled ones lies far from them:
 - Also decided: an image with an odd side is averaged over what its border has; DDU's code takes every second pixel.
 """
 
+import torch
 from torch import Tensor, nn
 
 from cusal.models.spectral import SpectralConv2d
@@ -188,6 +189,7 @@ class SmallResNet(_ResNet):
         super().__init__(
             stem, BasicBlock, stages=stages, classes=classes, sample_dropout=sample_dropout, spectral=spectral
         )
+        self.to(memory_format=torch.channels_last)  # convolutions follow their weights' layout; this one is faster
 
 
 def _convolution(
