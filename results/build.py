@@ -1,4 +1,4 @@
-"""Write the tables of docs/results.md and the README from the committed runs, and their reports.
+"""Write the tables of the documents from the committed runs, and their reports.
 
 python results/build.py             # tables between the marks `<!-- table NAME -->` and `<!-- end -->`
 python results/build.py --reports   # also results/NAME/report.html and its figures
@@ -16,24 +16,29 @@ import numpy as np
 
 from cusal.report import Curves, write_curves
 from cusal.report.curves import ACCURACY, ECE, POOL_ECE, RECALIBRATED_ECE, Key
+from cusal.report.markdown import table_lines
+from cusal.report.measures import ON_POOL
 from cusal.report.stored import load
+from cusal.report.sweeps import find_sweeps, sweep_tables
+from cusal.report.tables import estimator_table, frequency_table, milestone_table
 from cusal.store import Store
 
 RESULTS = Path(__file__).parent
 ROOT = RESULTS.parent
 PAPER = tomllib.loads((RESULTS / "paper.toml").read_text())
-NAMES = ("mnist", "fashion_mnist")
-DOCUMENTS = (ROOT / "docs" / "results.md", ROOT / "README.md")
+PAPERS = ("mnist", "fashion_mnist")  # one experiment each, set beside the paper's tables
+OTHERS = ("ablations", "small")  # many experiments each
+DOCUMENTS = tuple(ROOT / name for name in ("docs/results.md", "docs/ablations.md", "README.md"))
 
 
-def read_curves(name: str) -> Curves | None:
-    """Give the curves of the runs exported to results/NAME that came to their end; None where there are none yet."""
+def read_curves(name: str) -> list[Curves]:
+    """Give the curves of the runs exported to results/NAME that came to their end, by experiment."""
     if not (RESULTS / name / "runs.csv.gz").exists():
-        return None
+        return []
     with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
         store.load(RESULTS / name)
         done = [row["id"] for row in store.runs() if row["status"] == "done"]
-        return load(store, done)[0] if done else None
+        return load(store, done) if done else []
 
 
 def cell(values: np.ndarray, scale: float, decimals: int, *, spread: bool = True) -> str:
@@ -80,16 +85,32 @@ def summary(curves: Curves) -> list[str]:
     return lines
 
 
+def other_tables(experiments: list[Curves]) -> dict[str, str]:
+    """Give the tables of experiments that the paper has no numbers for, by `EXPERIMENT kind`."""
+    made = {}
+    for curves in experiments:
+        name = curves.experiment.partition(" on ")[0]
+        made[f"{name} summary"] = "\n".join(summary(curves))
+        found = {"pool": milestone_table(curves, ON_POOL), "decided": frequency_table(curves)}
+        found["estimator"] = estimator_table(curves)
+        made |= {f"{name} {kind}": "\n".join(table_lines(one)) for kind, one in found.items() if one is not None}
+    for sweep in find_sweeps(experiments):
+        for one in sweep_tables(sweep):
+            made[f"{sweep.name.partition(' on ')[0]} {one.name}"] = "\n".join(table_lines(one))
+    return made
+
+
 def tables() -> dict[str, str]:
     """Give every table by the name of its mark."""
     made = {}
-    for name in NAMES:
-        if (curves := read_curves(name)) is None:
-            continue
-        made[f"{name} summary"] = "\n".join(summary(curves))
-        measures = {"ece": ECE, "accuracy": ACCURACY, "recalibrated": RECALIBRATED_ECE, "pool": POOL_ECE}
-        for measure, key in measures.items():
-            made[f"{name} {measure}"] = "\n".join(table(curves, name, measure, key))
+    for name in PAPERS:
+        for curves in read_curves(name):
+            made[f"{name} summary"] = "\n".join(summary(curves))
+            measures = {"ece": ECE, "accuracy": ACCURACY, "recalibrated": RECALIBRATED_ECE, "pool": POOL_ECE}
+            for measure, key in measures.items():
+                made[f"{name} {measure}"] = "\n".join(table(curves, name, measure, key))
+    for name in OTHERS:
+        made |= other_tables(read_curves(name))
     return made
 
 
@@ -113,10 +134,9 @@ def main() -> int:
                 path.write_text(new)
     print(f"{'out of date' if arguments.check else 'rewritten'}: {', '.join(stale) or 'nothing'}")
     if arguments.reports:
-        for name in NAMES:
-            if (curves := read_curves(name)) is not None:
-                for path in write_curves([curves], RESULTS / name, ("html", "tex")):
-                    print(path.relative_to(ROOT))
+        for name in PAPERS:
+            for path in write_curves(read_curves(name), RESULTS / name, ("html", "tex")):
+                print(path.relative_to(ROOT))
     return int(arguments.check and bool(stale))
 
 

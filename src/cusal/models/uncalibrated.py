@@ -13,7 +13,7 @@ every sample.
 
 Left open in the paper, and decided here:
 - The distribution of the scales. Log-uniform makes an item as likely too sure as too timid by the same factor. With a
-  spread of 10 confidence still tells right from wrong, but far worse (digits: area under the curve .72, before .94).
+  spread of 10 confidence still tells right from wrong, but far worse than before.
 - How long a scale lasts. It is a fixed function of the item's content and the seed: an item is scaled alike however
   often, and with whatever others, it is predicted. A session gives each round a seed of its own, and with it new
   scales, unless `random_state` is given.

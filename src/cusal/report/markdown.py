@@ -35,12 +35,13 @@ def write_markdown(parts: Sequence[Section], out: Path) -> list[Path]:
 def _tables(part: Part) -> list[str]:
     lines = []
     for table in part.tables:
-        lines += [f"**{_escape(table.title)}.** {table.caption}", "", *_table(table), ""]
+        lines += [f"**{_escape(table.title)}.** {table.caption}", "", *table_lines(table), ""]
     lines += [line for note in dict.fromkeys(table.note for table in part.tables) for line in (note, "")]
     return lines
 
 
-def _table(table: Table) -> list[str]:
+def table_lines(table: Table) -> list[str]:
+    """Give a table as lines of Markdown, without its title."""
     rows = [[table.head, *table.columns], ["---", *("---:" for _ in table.columns)]]
     rows += [[_escape(label), *(_cell(cell) for cell in cells)] for label, cells in table.rows]
     return [f"| {' | '.join(row)} |" for row in rows]
