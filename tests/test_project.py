@@ -23,6 +23,7 @@ LAYERS = [
     "version",
     "checks",
     "storage",
+    "ahead",
     "batch",
     "uncertainty",
     "reliability",

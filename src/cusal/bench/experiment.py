@@ -132,5 +132,6 @@ def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
         "learning_rate": spec.learning_rate,
         "weight_decay": spec.weight_decay,
         "warm_start": spec.warm_start,
+        "precision": spec.precision,
     }
     return build_variant(spec.model or "plain", build_module(spec.network, item_shape, classes), training)

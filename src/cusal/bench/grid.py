@@ -31,12 +31,13 @@ PRESETS = Path(__file__).parent / "presets"
 COUNTS = ("rounds", "batch_size", "warm_up", "pool", "epochs", "train_batch_size", "estimator_every")
 NUMBERS = ("learning_rate", "weight_decay", "bandwidth", "p")
 FLAGS = ("balanced", "warm_start")
-TEXTS = ("title", "dataset", "recalibrate", "reference")
+TEXTS = ("title", "dataset", "precision", "recalibrate", "reference")
 TABLES = ("network", "model", "features")  # each a name, or a table with a name and settings
 KEYS = {*COUNTS, *NUMBERS, *FLAGS, *TEXTS, *TABLES, "extends", "seeds", "strategies", "sweep"}
 NEEDED = ("dataset", "network", "rounds", "batch_size", "warm_up", "seeds", "strategies")
 OF_A_STRATEGY = ("name", "label", "numerics", "reference", "recalibrate", "model", "network")
 NAMELESS = ("seeds", "strategies", "sweep", "title")  # changing these leaves runs comparable
+PRECISIONS = ("float32", "bfloat16", "auto")  # of TorchClassifier, which would load torch
 NONE = "none"  # TOML has no null: recalibrate = "none", density_floor = "none", pool = 0
 
 
@@ -263,6 +264,7 @@ def _check_entry(entry: dict[str, Any]) -> None:
 
 
 def _check_session(values: Mapping[str, Any]) -> None:
+    _check_choice("precision", values.get("precision"), PRECISIONS)
     _check_choice("recalibrate", values.get("recalibrate"), (*get_args(Recalibrate), NONE))
     _check_choice("reference", values.get("reference"), get_args(Reference))
 

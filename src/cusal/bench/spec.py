@@ -17,7 +17,7 @@ class Spec:
     strategy, numerics, settings: the strategy's name, "exact" or "listing", and its settings.
     network: name and settings of the network; model: of the training variant, plain if empty; features: of the
         pretrained network whose frozen features stand for the items, if any.
-    epochs .. warm_start: how each round's fit is done.
+    epochs .. precision: how each round's fit is done.
     warm_up, balanced: how many labels it starts with, and whether each class has the same number of them.
     pool: how many items are open besides the warm-up; None takes all that the train split has.
     rounds, batch_size: how often it asks, and for how many labels each time.
@@ -45,6 +45,7 @@ class Spec:
     train_batch_size: int = 128
     weight_decay: float = 0.0
     warm_start: bool = True
+    precision: str = "float32"
     recalibrate: str | None = "prequential"
     reference: str = "fitted"
     estimator_every: int = 0

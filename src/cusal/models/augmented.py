@@ -54,8 +54,11 @@ from cusal.models.augmentation import (
     mixed_cross_entropy,
     mixup,
 )
+from cusal.models.batches import Stored, is_lazy, rows_of
+from cusal.models.predictions import take
 from cusal.models.torch import Probs, TorchClassifier
 
+JUDGED = 2000  # labelled items at most on which the strength of training is chosen
 SAMPLE = 200  # unlabelled items on which the strength of scoring is chosen
 
 
@@ -96,6 +99,7 @@ class AugmentedClassifier(TorchClassifier):
         weight_decay: float = 0.0,
         warm_start: bool = True,
         device: str | None = None,
+        precision: str = "float32",
         random_state: int | None = None,
     ) -> None:
         super().__init__(
@@ -106,6 +110,7 @@ class AugmentedClassifier(TorchClassifier):
             weight_decay=weight_decay,
             warm_start=warm_start,
             device=device,
+            precision=precision,
             random_state=random_state,
         )
         self.operations = operations
@@ -121,7 +126,7 @@ class AugmentedClassifier(TorchClassifier):
         fitted = copy.copy(self)
         super(AugmentedClassifier, fitted).fit(X, y)
         fitted.scoring_strength_ = fitted._choose_scoring_strength(
-            as_array(X) if unlabelled is None or len(unlabelled) == 0 else unlabelled
+            unlabelled if unlabelled is not None and len(unlabelled) else X if is_lazy(X) else as_array(X)
         )
         self.__dict__.update(fitted.__dict__)
         return self
@@ -136,8 +141,10 @@ class AugmentedClassifier(TorchClassifier):
         answers = self._answers(lambda: self.embed(X), self._scoring_strength())
         return np.asarray(np.mean(answers, axis=0))
 
-    def _train(self, module: nn.Module, items: Tensor, labels: Tensor) -> None:
-        augment(items[:1], self._label_keeping(), strength=0)  # refuses what is no image before anything is trained
+    def _train(self, module: nn.Module, items: Stored, labels: Tensor) -> None:
+        augment(
+            rows_of(items, slice(0, 1), labels.device), self._label_keeping(), strength=0
+        )  # refuses what is no image before anything is trained
         self.strength_ = self._choose_strength(items, labels)
         super()._train(module, items, labels)
 
@@ -160,20 +167,22 @@ class AugmentedClassifier(TorchClassifier):
         row = torch.arange(len(items), device=items.device)
         return Mixed(*(torch.stack(parts)[way, row] for parts in zip(*ways, strict=True)))
 
-    def _choose_strength(self, items: Tensor, labels: Tensor) -> float:
+    def _choose_strength(self, items: Stored, labels: Tensor) -> float:
         """Give the strength of least loss on one half of the items, judged by a model trained plainly on the other."""
         strengths = sorted(self.strengths)
         if len(strengths) == 1 or len(items) < 4:
             return float(strengths[0])
-        taught, judged = torch.randperm(len(items)).to(items.device).tensor_split(2)
+        taught, judged = torch.randperm(len(items)).to(labels.device).tensor_split(2)
+        judged = judged[:JUDGED]
         settings = {name: getattr(self, name) for name in TorchClassifier._get_param_names()}
         seed = int(torch.randint(2**62, ()))
         judge = TorchClassifier(**settings | {"warm_start": False, "random_state": seed})
-        judge.fit(items[taught], labels[taught])
+        judge.fit(take(items, taught.cpu().numpy()), labels[taught])
+        shown = rows_of(items, judged.cpu().numpy(), labels.device)
         losses = []
         for strength in strengths:
             same_draws = torch.Generator().manual_seed(seed)
-            batch = self._vary(items[judged], labels[judged], strength, generator=same_draws)
+            batch = self._vary(shown, labels[judged], strength, generator=same_draws)
             logits = judge._run(batch.items, judge.module_)
             losses.append(float(mixed_cross_entropy(logits, batch.labels.cpu(), batch.weights.cpu())))
         return float(strengths[int(np.argmin(losses))])

@@ -47,6 +47,7 @@ from torch import Tensor, nn
 
 from cusal.checks import as_array, as_count, as_positive
 from cusal.errors import InvalidInput
+from cusal.models.batches import Stored, is_lazy, rows_of
 from cusal.models.predictions import take
 from cusal.models.torch import TorchClassifier
 
@@ -94,6 +95,7 @@ class EnergyClassifier(TorchClassifier):
         weight_decay: float = 0.0,
         warm_start: bool = True,
         device: str | None = None,
+        precision: str = "float32",
         random_state: int | None = None,
     ) -> None:
         super().__init__(
@@ -104,6 +106,7 @@ class EnergyClassifier(TorchClassifier):
             weight_decay=weight_decay,
             warm_start=warm_start,
             device=device,
+            precision=precision,
             random_state=random_state,
         )
         self.energy_weight = energy_weight
@@ -135,9 +138,10 @@ class EnergyClassifier(TorchClassifier):
         logits = self._run(X, lambda tile: self.module_(tile))
         return np.asarray(-torch.logsumexp(logits.double(), 1).numpy())
 
-    def _train(self, module: nn.Module, items: Tensor, labels: Tensor) -> None:
+    def _train(self, module: nn.Module, items: Stored, labels: Tensor) -> None:
         if self.energy_weight > 0:
-            self._chains = self._start(items)
+            some = slice(0, self.buffer_size) if is_lazy(items) else slice(0, len(items))
+            self._chains = self._start(rows_of(items, some, labels.device))
         super()._train(module, items, labels)
 
     def _loss(self, module: nn.Module, items: Tensor, labels: Tensor) -> Tensor:

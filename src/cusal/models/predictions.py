@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cusal.checks import Floats, Indices
 from cusal.models import protocol
@@ -14,7 +15,12 @@ TILE = 8192  # items that a model sees at once: a lazily loaded data set is neve
 
 
 def take(items: Any, indices: Indices | slice) -> Any:
-    """Give some of the items, in the container that the model was given the others in."""
+    """Give some of the items, in the container that the model was given the others in.
+
+    Items with a true attribute `lazy` lie on disk and are not read here: a model that trains on them reads batches.
+    """
+    if getattr(items, "lazy", False):
+        return Subset(items, np.arange(len(items))[indices])
     if hasattr(items, "iloc"):
         return items.iloc[indices]
     if isinstance(items, list | tuple):
@@ -37,8 +43,17 @@ class Subset:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def lazy(self) -> bool:
+        """Whether the items are read from disk when they are indexed."""
+        return bool(getattr(self.items, "lazy", False))
+
     def __getitem__(self, key: Any) -> Any:
-        return take(self.items, self.rows[key])
+        return self.items[self.rows[key]] if self.lazy else take(self.items, self.rows[key])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Give them all as an array, for models that need them so."""
+        return np.asarray(self[:], dtype=dtype)
 
 
 class Predictions:

@@ -113,6 +113,7 @@ class _ResNet(nn.Module):  # type: ignore[misc]
         self.dropout = nn.Dropout(0.0)
         self.output = nn.Linear(inputs, classes)
         self.reset_parameters()
+        self.to(memory_format=torch.channels_last)  # convolutions follow their weights' layout; this one is faster
 
     def forward(self, x: Tensor) -> Tensor:
         """Give logits (n, classes) for images (n, channels, height, width)."""
@@ -189,7 +190,6 @@ class SmallResNet(_ResNet):
         super().__init__(
             stem, BasicBlock, stages=stages, classes=classes, sample_dropout=sample_dropout, spectral=spectral
         )
-        self.to(memory_format=torch.channels_last)  # convolutions follow their weights' layout; this one is faster
 
 
 def _convolution(

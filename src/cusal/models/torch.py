@@ -1,6 +1,6 @@
 """A scikit-learn style classifier around a torch module: fit, predict, embed, sample, save and load.
 
-All data stay in memory as one tensor and batches are taken by index: no DataLoader, no Python for each row.
+Data stay in memory as one tensor, or on disk if they are lazy, and batches are taken by index: no Python for each row.
 Initial weights, shuffles and training dropout draw from `random_state` inside `torch.random.fork_rng`, so
 that the process's own generator is left as it was.
 
@@ -22,10 +22,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import Tensor, nn
 
+from cusal.ahead import read_ahead
 from cusal.checks import as_count, as_labels, as_positive
-from cusal.errors import DataError, InvalidInput, MissingMethod, NotReady
+from cusal.errors import DataError, InvalidInput, MissingMethod, NotReady, UnknownName
 from cusal.models import dropout
+from cusal.models.batches import Stored, as_items, is_lazy, mini_batches, rows_of
 
+PRECISIONS = ("float32", "bfloat16", "auto")
 TILE_BYTES = 1 << 19  # of input; activations are a few times larger and should stay in the cache with it
 
 Probs = NDArray[np.float64]
@@ -38,6 +41,8 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     epochs, batch_size, learning_rate, weight_decay: of each fit; the optimiser starts anew each time.
     warm_start: go on from the weights of the fit before; otherwise every fit draws new ones.
     device: "cpu", "cuda" and so on; None takes CUDA where there is one.
+    precision: "float32"; "bfloat16" for matrix products and convolutions, weights staying float32; "auto", which is the
+        latter on CUDA alone, since processors without such arithmetic are slower with it.
     random_state: seeds weights (each layer's `reset_parameters`), shuffles and dropout; None: by chance.
 
     >>> import numpy as np
@@ -60,6 +65,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight_decay: float = 0.0,
         warm_start: bool = True,
         device: str | None = None,
+        precision: str = "float32",
         random_state: int | None = None,
     ) -> None:
         self.module = module
@@ -69,15 +75,16 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weight_decay = weight_decay
         self.warm_start = warm_start
         self.device = device
+        self.precision = precision
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on items X (n, ...) with class numbers y (n,); on an error the model stays as it was."""
         device = self._device()
-        items = _all_items(X, device)
+        items = as_items(X, device)
         fresh = not (self.warm_start and hasattr(self, "module_"))
         module = copy.deepcopy(self.module if fresh else self.module_).to(device)
-        classes = _output_width(module, items)
+        classes = _output_width(module, rows_of(items, slice(0, 1), device))
         labels = torch.from_numpy(as_labels(y, "y", count=len(items), classes=classes)).to(device)
         seed = self._seed()
         with _seeded(seed, device):
@@ -175,7 +182,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.classes_ = np.arange(fitted["classes"])
         return model
 
-    def _train(self, module: nn.Module, items: Tensor, labels: Tensor) -> None:
+    def _train(self, module: nn.Module, items: Stored, labels: Tensor) -> None:
         epochs, batch_size = as_count(self.epochs, "epochs"), as_count(self.batch_size, "batch_size")
         optimiser = torch.optim.Adam(
             module.parameters(),
@@ -186,9 +193,9 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         module.train()
         loss = torch.zeros(())
         for _ in range(epochs):
-            for batch in _batches(torch.randperm(len(items)), batch_size):
-                rows = batch.to(items.device)
-                loss = self._loss(module, items[rows], labels[rows])
+            for rows, batch in mini_batches(items, batch_size, labels.device):
+                with self._casting(labels.device):
+                    loss = self._loss(module, batch, labels[rows])
                 optimiser.zero_grad(set_to_none=True)
                 loss.backward()
                 optimiser.step()
@@ -207,16 +214,24 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Apply `function` tile by tile, without gradients, and give the rows on the CPU."""
         self._check_fitted()
         device = next(self.module_.parameters()).device
-        values = X if isinstance(X, Tensor) else np.asarray(X)
-        if tuple(values.shape[1:]) != self.item_shape_ or values.ndim == 0:
+        values = X if isinstance(X, Tensor) or is_lazy(X) else np.asarray(X)
+        if tuple(values.shape[1:]) != self.item_shape_ or len(values.shape) == 0:
             raise InvalidInput(
                 f"X has shape {tuple(values.shape)}; expected (n, {', '.join(map(str, self.item_shape_))}), "
                 "the shape that the model was fitted on."
             )
         step = _tile_rows(self.item_shape_, device)
         starts = range(0, max(len(values), 1), step)  # no rows: one empty tile, which gives the right shape
-        with torch.inference_mode():
-            return torch.cat([function(_items(values[s : s + step], device, first=s)).cpu() for s in starts])
+        tiles = (rows_of(values, slice(s, s + step), device) for s in starts)
+        with torch.inference_mode(), self._casting(device):
+            return torch.cat([function(tile).float().cpu() for tile in (read_ahead(tiles) if is_lazy(X) else tiles)])
+
+    def _casting(self, device: torch.device) -> torch.autocast:
+        """Give the block in which matrix products may be taken in bfloat16."""
+        if self.precision not in PRECISIONS:
+            raise UnknownName("precision", self.precision, PRECISIONS)
+        half = self.precision == "bfloat16" or (self.precision == "auto" and device.type == "cuda")
+        return torch.autocast(device.type, torch.bfloat16, enabled=half)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "module_"):
@@ -231,36 +246,12 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return as_count(self.random_state, "random_state", least=0)
 
 
-def _all_items(X: Any, device: torch.device) -> Tensor:
-    values = X if isinstance(X, Tensor) else np.asarray(X)
-    if values.ndim < 2 or 0 in values.shape:
-        raise InvalidInput(f"X has shape {tuple(values.shape)}; expected one or more items, (n, ...).")
-    return _items(values, device)
-
-
-def _items(values: Any, device: torch.device, *, first: int = 0) -> Tensor:
-    """Give rows as a finite float32 tensor, without a copy where they are one; `first` numbers them."""
-    if not isinstance(values, Tensor):
-        if values.dtype.kind not in "fiub":
-            raise InvalidInput(f"X holds {values.dtype}; expected numbers. Encode other values as numbers first.")
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinity and is reported below
-            array = np.ascontiguousarray(values, dtype=np.float32)
-        values = torch.from_numpy(array if array.flags.writeable else array.copy())  # torch may write to it
-    rows = values.detach().to(device, torch.float32)
-    if not torch.isfinite(rows.sum()):  # one number to look at; a finite sum has only finite terms
-        bad = ~torch.isfinite(rows).flatten(1).all(1)
-        if bad.any():
-            row = first + int(bad.int().argmax())
-            raise InvalidInput(f"X: row {row} holds NaN or a number beyond float32; fill or drop it first.")
-    return rows
-
-
 def _output_width(module: nn.Module, items: Tensor) -> int:
     """Give the number of classes by asking the module about one item."""
     module.eval()
     try:
         with torch.inference_mode():
-            logits = module(items[:1])
+            logits = module(items)
     except RuntimeError as error:
         raise InvalidInput(
             f"{type(module).__name__} does not accept items of shape {tuple(items.shape[1:])}: {error}"
@@ -288,13 +279,6 @@ def _seeded(seed: int, device: torch.device) -> Iterator[None]:
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         yield
-
-
-def _batches(order: Tensor, batch_size: int) -> list[Tensor]:
-    batches = list(order.split(batch_size))
-    if len(batches) > 1 and len(batches[-1]) == 1:  # batch normalisation cannot train on a single row
-        batches[-2:] = [torch.cat(batches[-2:])]
-    return batches
 
 
 def _tile_rows(item_shape: tuple[int, ...], device: torch.device) -> int:

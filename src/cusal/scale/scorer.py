@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal import strategies
+from cusal.ahead import read_ahead
 from cusal.checks import Floats, Indices, as_count
 from cusal.errors import UnknownName
-from cusal.scale.ahead import read_ahead
 from cusal.scale.candidates import Candidates, from_cut
 from cusal.scale.parts import Chunk, Tile, iterate_tiles
 from cusal.strategies.cusal import Cusal

@@ -1,4 +1,4 @@
-"""Reading one step ahead: the next tile is read while the last is scored."""
+"""Reading one step ahead: the next tile is read while the last is worked on."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,0 +1,44 @@
+"""The ImageNet preset from end to end, on a small folder of images."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cusal.bench.experiment import Experiment, load_data
+from cusal.bench.grid import read_grid
+from cusal.datasets.image_folder import ImageFolder
+
+Image = pytest.importorskip("PIL.Image", reason="reading images needs pillow")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    for part, count in (("train", 5), ("val", 2)):
+        for label in range(3):
+            place = tmp_path / "imagenet" / part / f"n0000000{label}"
+            place.mkdir(parents=True)
+            for number in range(count):
+                pixels = rng.integers(0, 80, (240, 260, 3)) + np.eye(3, dtype=int)[label] * 150
+                Image.fromarray(pixels.astype(np.uint8)).save(place / f"{number}.JPEG")
+    monkeypatch.setenv("CUSAL_DATA", str(tmp_path))
+    load_data.cache_clear()
+    yield tmp_path
+    load_data.cache_clear()
+
+
+def test_the_imagenet_preset_runs_from_end_to_end(folder, monkeypatch):
+    read = []
+    decode = ImageFolder.__getitem__
+    monkeypatch.setattr(ImageFolder, "__getitem__", lambda self, key: read.append(np.size(key)) or decode(self, key))
+    spec = next(s for s in read_grid("imagenet").specs() if s.label == "cusal")
+    spec = replace(spec, warm_up=6, batch_size=2, rounds=1, epochs=1, train_batch_size=4)
+    assert spec.network == {"name": "resnet50"}
+    experiment = Experiment(spec)
+    first, last = experiment.rounds(experiment.start())
+    assert (first.labelled, last.labelled) == (6, 8)
+    assert last.test is not None
+    assert 0 <= last.test.raw["accuracy"] <= 1
+    assert {"estimated_pool_error", "known_pool_error", "bound"} <= set(first.measured)
+    assert max(read) <= 16  # never the whole pool at once
