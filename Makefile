@@ -56,7 +56,7 @@ $(VENV)/.demo: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.test: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 	@echo "Installing cusal with everything that the tests need; this happens once ..."
-	@$(BIN)/python $(PIP) --editable '.[torch,bench,label,parquet,postgres,ray,dev]'
+	@$(BIN)/python $(PIP) --editable '.[torch,bench,label,parquet,features,postgres,ray,dev]'
 	@touch $@ $(VENV)/.demo
 
 $(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.txt

@@ -3,11 +3,14 @@
 import importlib.util
 import sys
 import tomllib
+from collections.abc import Sequence
 from typing import Any
 
 from cusal import datasets
+from cusal.bench.experiment import features_key, load_data
 from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.runner import Outcome, run_grid
+from cusal.bench.spec import Spec
 from cusal.errors import InvalidInput, MissingExtra
 
 STOPPED = 130  # what a shell gives for Ctrl-C
@@ -30,6 +33,7 @@ def run(grid: Grid, *, place: str, workers: int | None) -> int:
     """Do the runs of a grid, say how it went, and give the exit code."""
     specs = grid.specs()
     check_ready(specs[0].dataset)
+    prepare_features(specs)
     print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
     try:
         outcome = run_grid(specs, place, workers=workers)
@@ -46,6 +50,13 @@ def check_ready(dataset: str) -> None:
     here = {row.name: row.present for row in datasets.describe()}
     if not here.get(dataset, False):
         datasets.load(dataset)  # one's own file; or an error that names what is missing and how to get it
+
+
+def prepare_features(specs: Sequence[Spec]) -> None:
+    """Compute the features that some specs want, once, before processes that would wait for each other start."""
+    for name, features in dict.fromkeys((spec.dataset, features_key(spec)) for spec in specs if spec.features):
+        load_data(name, features)
+        load_data.cache_clear()  # this process trains nothing
 
 
 def change_grid(grid: Grid, options: dict[str, Any], changes: list[str]) -> Grid:

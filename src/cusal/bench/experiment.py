@@ -23,9 +23,14 @@ from cusal.simulate import Round, simulate
 from cusal.strategy import Strategy
 
 
+def features_key(spec: Spec) -> str:
+    """Give the features that a spec wants as `load_data` takes them."""
+    return json.dumps(spec.features, sort_keys=True)
+
+
 @lru_cache(maxsize=1)
 def load_data(name: str, features: str = "{}") -> datasets.Dataset:
-    """Give a data set, read once for all runs of a process; `features` is the JSON of a spec's, empty for the items."""
+    """Give a data set, read once for all runs of a process; `features` is a `features_key`, "{}" for the items."""
     data, wanted = datasets.load(name), json.loads(features)
     return featured(data, wanted) if wanted else data
 
@@ -35,7 +40,7 @@ class Experiment:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self.data = load_data(spec.dataset, json.dumps(spec.features, sort_keys=True))
+        self.data = load_data(spec.dataset, features_key(spec))
         labels = self.data.train_labels
         self.warm_up, self.rows = draw_items(spec, labels, len(self.data.classes))
         self.labels = labels[self.rows]
