@@ -39,6 +39,7 @@ format: $(VENV)/.test  ## Put the code into shape
 bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against alternatives, into benchmarks/results
 	$(BIN)/python benchmarks/estimator.py
 	$(BIN)/python benchmarks/score.py
+	$(BIN)/python benchmarks/networks.py
 	$(PEERS)/bin/python benchmarks/strategies.py
 	$(PEERS)/bin/python benchmarks/rounds.py
 
