@@ -2,7 +2,7 @@
 
     python benchmarks/networks.py                    ResNet-18, batches of 32 images of 32 x 32, in a minute or two
 
-Every figure is how many times faster than plain float32 in the default layout, by processor time on one thread, the best
+Every figure is how many times faster than plain float32 in the default layout, by processor time on one thread, best
 of `--repeats`; the variants take turns. `seconds_to_compile` is what compiled prediction costs once in every process.
 """
 
