@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from cusal.checks import as_count
 from cusal.datasets import Dataset, Items
+from cusal.datasets.files import cache_folder
 from cusal.datasets.image_folder import ImageFolder
 from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra, UnknownName
 
@@ -65,18 +66,6 @@ def featured(data: Dataset, features: dict[str, Any]) -> Dataset:
     if train is None or test is None:
         raise DataError(f"the features of {data.name} vanished from {place.base.parent}; start again.")
     return replace(data, train=train, test=test)
-
-
-def cache_folder() -> Path:
-    """Give the folder of what can be computed again: CUSAL_CACHE's, else the user's cache folder."""
-    chosen = os.environ.get("CUSAL_CACHE")
-    if chosen:
-        return Path(chosen).expanduser()
-    try:
-        import pooch
-    except ImportError:
-        return Path.home() / ".cache" / "cusal"
-    return Path(pooch.os_cache("cusal"))
 
 
 class _Place:

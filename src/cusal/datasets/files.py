@@ -14,9 +14,17 @@ from cusal.errors import DataError
 
 def data_folder(folder: str | Path | None = None) -> Path:
     """Give the folder of all data sets: `folder`, else CUSAL_DATA's, else the user's cache folder."""
-    chosen = folder or os.environ.get("CUSAL_DATA")
-    if chosen:
-        return Path(chosen).expanduser()
+    return _chosen(folder or os.environ.get("CUSAL_DATA"))
+
+
+def cache_folder() -> Path:
+    """Give the folder of what can be computed again: CUSAL_CACHE's, else the user's cache folder."""
+    return _chosen(os.environ.get("CUSAL_CACHE"))
+
+
+def _chosen(folder: str | Path | None) -> Path:
+    if folder:
+        return Path(folder).expanduser()
     try:
         import pooch
     except ImportError:
