@@ -17,6 +17,8 @@ convolutions, once for all samples.
 import torch
 from torch import Tensor, nn
 
+BEFORE_DROPOUT = 3  # layers of SmallNet: flatten, linear, ReLU
+
 
 def max_pool(x: Tensor) -> Tensor:
     """Give the maximum over 2 x 2 blocks, (n, channels, height // 2, width // 2)."""
@@ -114,4 +116,12 @@ class SmallNet(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> Tensor:
         """Give logits (n, classes) for rows of `inputs` numbers, in any shape."""
-        return self.output(self.layers(x))
+        return self.after_dropout(self.before_dropout(x))
+
+    def before_dropout(self, x: Tensor) -> Tensor:
+        """Give the first hidden layer."""
+        return self.layers[:BEFORE_DROPOUT](x)
+
+    def after_dropout(self, x: Tensor) -> Tensor:
+        """Give logits."""
+        return self.output(self.layers[BEFORE_DROPOUT:](x))
