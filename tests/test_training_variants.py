@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from cusal import Session, strategies
+from cusal.models.scaled import TemperatureScaled
 from cusal.simulate import simulate
 
 X, Y = load_digits(return_X_y=True)
@@ -27,7 +29,8 @@ class Timid(LogisticRegression):
     """A classifier that shows strategies flatter probabilities than it predicts, and embeds in its own way."""
 
     def scoring_proba(self, X):
-        return 0.5 * self.predict_proba(X) + 0.05
+        probs = self.predict_proba(X)
+        return 0.5 * probs + 0.5 / probs.shape[1]
 
     def scoring_embed(self, X):
         return -X
@@ -55,6 +58,14 @@ def test_out_of_fold_copies_take_the_left_out_items_for_unlabelled():
     assert len(session.view.reference_probs) == 50
 
 
+@pytest.mark.parametrize("reference", ["cross-fit", "held-out"])
+def test_evidence_out_of_sample_is_scored_as_the_pool_is(reference):
+    labelled = {i: int(Y[i]) for i in range(50)}
+    session = Session(X, Timid(), "cusal", labelled=labelled, classes=range(10), reference=reference)
+    assert session.view.reference_probs.min() >= 0.05  # what the scoring adds
+    assert session.view.reference_probs.max() <= 0.55
+
+
 def test_strategies_see_the_scoring_and_users_the_prediction():
     session = start(Timid())
     view = session.view
@@ -73,6 +84,17 @@ def test_evidence_is_the_prediction_and_not_the_scoring():
     probs, labels = session._pairs()
     assert sorted(labels.tolist()) == sorted(Y[query.indices].tolist())
     np.testing.assert_allclose(np.sort(probs.max(axis=1)), np.sort(predicted.max(axis=1)))
+
+
+def test_scoring_and_samples_of_a_model_that_has_not_met_every_class_get_its_columns():
+    labelled = {i: int(Y[i]) for i in range(300) if Y[i] in (0, 2)}
+    few = Session(X, Timid(), labelled=labelled, classes=range(10))
+    probs = few.view.probs
+    assert (probs[:, [1, 3, 4, 5, 6, 7, 8, 9]] == 0).all()
+    forest = TemperatureScaled(RandomForestClassifier(10, random_state=0), random_state=0)
+    session = Session(X, forest, "bald", labelled=labelled, classes=range(10))
+    assert len(session.ask(5).indices) == 5
+    assert session.view.sampled_probs(4).shape[2] == 10
 
 
 @pytest.mark.parametrize("name", ["margin", "badge", "cusal", "random"])

@@ -21,7 +21,7 @@ from cusal.coldstart import spread_out
 from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
 from cusal.evidence import Calibration, Evidence, estimate_ece, temperature_of
 from cusal.models import protocol
-from cusal.models.out_of_sample import held_out_fifth, out_of_fold
+from cusal.models.out_of_sample import Predict, held_out_fifth, out_of_fold
 from cusal.models.predictions import Predictions, Subset, take
 from cusal.models.temperature import apply_temperature
 from cusal.picks import Query
@@ -310,13 +310,13 @@ class Session:
         labelled = self.pool.labelled
         if self.reference == "fitted":
             return self._answers.scoring_probs(labelled), self._labelled()[1]
-        return self._out_of_sample(self.reference)
+        return self._out_of_sample(self.reference, protocol.scoring_proba)
 
-    def _out_of_sample(self, method: Literal["cross-fit", "held-out"]) -> tuple[Floats, Indices]:
+    def _out_of_sample(self, method: Literal["cross-fit", "held-out"], predict: Predict) -> tuple[Floats, Indices]:
         X, y = self._labelled()
-        predict = out_of_fold if method == "cross-fit" else held_out_fifth
+        of_some = out_of_fold if method == "cross-fit" else held_out_fifth
         rng = np.random.default_rng([self.seed, self.round, 1])
-        return predict(self._unfitted, X, y, classes=len(self.classes), rng=rng)
+        return of_some(self._unfitted, X, y, classes=len(self.classes), rng=rng, predict=predict)
 
     def _pairs(self) -> tuple[Floats, Indices]:
         """Predictions and labels that the temperature rests on."""
@@ -328,7 +328,7 @@ class Session:
                 self._evidence_pairs = self._evidence.pairs(numbers, len(self.classes))
             else:
                 self.fit()
-                self._evidence_pairs = self._out_of_sample(self.recalibrate)
+                self._evidence_pairs = self._out_of_sample(self.recalibrate, protocol.predict_proba)
         return self._evidence_pairs
 
     def _forget_round(self) -> None:

@@ -13,7 +13,7 @@ from cusal.density import class_log_density
 from cusal.errors import InvalidInput
 from cusal.models.resnet import SmallResNet
 from cusal.models.scaled import TemperatureScaled
-from cusal.models.spectral import SpectralConv2d, SpectralLinear
+from cusal.models.spectral import SpectralConv2d
 from cusal.models.torch import TorchClassifier
 
 X, Y = load_digits(return_X_y=True)
@@ -76,15 +76,6 @@ def test_the_reshaped_weight_would_be_another_bound():
     assert float(layer.bounded_weight((1, 12, 12)).detach().max()) < 0.4
 
 
-def test_a_linear_layer_is_bounded_and_its_bias_free():
-    torch.manual_seed(0)
-    layer = SpectralLinear(6, 4, coefficient=0.1)
-    for _ in range(50):
-        layer(torch.zeros(2, 6))
-    assert operator_norm(layer, (6,)) == pytest.approx(0.1, rel=0.01)
-    assert torch.equal(layer(torch.zeros(6)), layer.bias)
-
-
 @pytest.mark.parametrize("training", [True, False])
 def test_a_layer_below_the_bound_is_left_alone(training):
     torch.manual_seed(0)
@@ -119,29 +110,36 @@ def test_prediction_is_bounded_before_any_training_and_on_images_of_another_size
 
 def test_gradients_pass_through_the_norm():
     torch.manual_seed(0)
-    layer = SpectralLinear(5, 4, coefficient=0.1)
+    layer = SpectralConv2d(5, 4, 1, coefficient=0.1)
     for _ in range(200):
-        layer(torch.zeros(1, 5))
-    layer(torch.randn(3, 5)).square().sum().backward()
+        layer(torch.zeros(1, 5, 1, 1))
+    layer(torch.randn(3, 5, 1, 1)).square().sum().backward()
     weight, gradient = layer.weight.detach(), layer.weight.grad
     # A bounded layer does not change with the length of its weight, so no gradient points along it.
     assert abs(float((weight * gradient).sum())) < 1e-4 * float(weight.norm() * gradient.norm())
 
 
 def test_two_batches_can_be_differentiated_together():
-    layer = SpectralLinear(3, 2, coefficient=0.1)
-    (layer(torch.ones(1, 3)) + layer(torch.zeros(1, 3))).sum().backward()
+    layer = SpectralConv2d(3, 2, 1, coefficient=0.1)
+    (layer(torch.ones(1, 3, 1, 1)) + layer(torch.zeros(1, 3, 1, 1))).sum().backward()
     assert torch.isfinite(layer.weight.grad).all()
 
 
 def test_weights_of_zero_do_no_harm_and_can_grow():
-    layer = SpectralLinear(3, 2, coefficient=1.0)
+    layer = SpectralConv2d(3, 2, 1, coefficient=1.0)
     nn.init.zeros_(layer.weight)
-    layer(torch.ones(1, 3)).sum().backward()
+    layer(torch.ones(1, 3, 1, 1)).sum().backward()
     assert torch.isfinite(layer.weight.grad).all()
     nn.init.ones_(layer.weight)
-    layer(torch.ones(1, 3))
-    assert operator_norm(layer, (3,)) == pytest.approx(1)
+    layer(torch.ones(1, 3, 1, 1))
+    assert operator_norm(layer, (3, 1, 1)) == pytest.approx(1)
+
+
+def test_a_bounded_network_trains_in_bfloat16():
+    model = classifier(epochs=2, precision="bfloat16").fit(X[:100], Y[:100])
+    assert model.predict_proba(X[:5]).sum(1) == pytest.approx(1)
+    layer = next(part for part in model.module_.modules() if isinstance(part, SpectralConv2d))
+    assert layer.direction.dtype == torch.float32
 
 
 def test_the_search_draws_nothing_from_the_generator_of_training():

@@ -138,7 +138,7 @@ def _colour(items: Tensor, strength: float, draws: Tensor) -> Tensor:
         grey = items.mean(1, keepdim=True)
         items = torch.lerp(grey, items, 1 + saturation)
     mean = items.mean((1, 2, 3), keepdim=True)
-    deviation = items.std((1, 2, 3), correction=0, keepdim=True)
+    deviation = (items - mean).square().mean((1, 2, 3), keepdim=True).sqrt()
     return torch.lerp(mean, items, 1 + contrast) + brightness * deviation
 
 

@@ -19,7 +19,7 @@ What is left open, or differs, and how it is decided here:
   model with new weights and the fit's own settings, and the other half is judged: half a fit of extra cost, none when
   only one strength is given. Below four items there is nothing to halve: the weakest strength is taken.
 - No change is no candidate: changes make a plainly trained model's loss rise, so it would always win, and for the same
-  reason the weakest strength often does (on MNIST with 200 labels, always). Set `strengths` accordingly.
+  reason the weakest strength often does. Set `strengths` accordingly.
 - Every row of a mini-batch is left as it is, changed or mixed with equal chances: the paper's training set in the mean,
   without an epoch of several times the length.
 - The strength of scoring is chosen on at most 200 unlabelled items, by the copies that scoring will use.
@@ -58,7 +58,7 @@ from cusal.models.batches import Stored, is_lazy, rows_of
 from cusal.models.predictions import take
 from cusal.models.torch import Probs, TorchClassifier
 
-JUDGED = 2000  # labelled items at most on which the strength of training is chosen
+JUDGED, JUDGED_AT_ONCE = 2000, 250  # labelled items at most on which the strength of training is chosen
 SAMPLE = 200  # unlabelled items on which the strength of scoring is chosen
 
 
@@ -178,13 +178,16 @@ class AugmentedClassifier(TorchClassifier):
         seed = int(torch.randint(2**62, ()))
         judge = TorchClassifier(**settings | {"warm_start": False, "random_state": seed})
         judge.fit(take(items, taught.cpu().numpy()), labels[taught])
-        shown = rows_of(items, judged.cpu().numpy(), labels.device)
-        losses = []
-        for strength in strengths:
-            same_draws = torch.Generator().manual_seed(seed)
-            batch = self._vary(shown, labels[judged], strength, generator=same_draws)
-            logits = judge._run(batch.items, judge.module_)
-            losses.append(float(mixed_cross_entropy(logits, batch.labels.cpu(), batch.weights.cpu())))
+        losses = np.zeros(len(strengths))
+        draws = [torch.Generator().manual_seed(seed) for _ in strengths]  # the same for all strengths
+        for rows in judged.split(JUDGED_AT_ONCE):
+            shown = rows_of(items, rows.cpu().numpy(), labels.device)
+            for i, strength in enumerate(strengths):
+                batch = self._vary(shown, labels[rows], strength, generator=draws[i])
+                loss = mixed_cross_entropy(
+                    judge._run(batch.items, judge.module_), batch.labels.cpu(), batch.weights.cpu()
+                )
+                losses[i] += len(rows) * float(loss)
         return float(strengths[int(np.argmin(losses))])
 
     def _choose_scoring_strength(self, items: Any) -> float:
@@ -195,7 +198,7 @@ class AugmentedClassifier(TorchClassifier):
         if len(strengths) == 1:
             return float(strengths[0])
         rng = np.random.default_rng(self.seed_)
-        sample = items[np.sort(rng.choice(len(items), min(SAMPLE, len(items)), replace=False))]
+        sample = as_array(take(items, np.sort(rng.choice(len(items), min(SAMPLE, len(items)), replace=False))))
         values = []
         for strength in strengths:
             entropies = self._answers(lambda: entr(self.predict_proba(sample)).sum(1), strength)

@@ -1,5 +1,8 @@
 """Predictions of labelled points by models that were not fitted to them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,27 +11,44 @@ from cusal.models import protocol
 from cusal.models.predictions import Subset, take
 
 FOLDS = 5
+Predict = Callable[[protocol.Model, Any, int], Floats]  # model, items, classes
 
 
 def out_of_fold(
-    model: protocol.Model, X: object, y: Indices, *, classes: int, rng: np.random.Generator
+    model: protocol.Model,
+    X: object,
+    y: Indices,
+    *,
+    classes: int,
+    rng: np.random.Generator,
+    predict: Predict = protocol.predict_proba,
 ) -> tuple[Floats, Indices]:
     """Give (probs, labels) of all points, each predicted by a copy fitted to the other folds."""
     fold = stratified_folds(y, min(FOLDS, len(y)), rng)
-    probs = np.zeros((len(y), classes))
+    probs = np.full((len(y), classes), 1 / classes)  # what a fold knows that nothing can be fitted to
     for held_out in range(int(fold.max()) + 1):
         inside, outside = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
-        probs[outside] = _predict_rest(model, X, y, inside, outside, classes, rng)
+        if (fitted := _fit(model, X, y, inside, rng)) is not None:
+            probs[outside] = predict(fitted, take(X, outside), classes)
     return probs, y
 
 
 def held_out_fifth(
-    model: protocol.Model, X: object, y: Indices, *, classes: int, rng: np.random.Generator
+    model: protocol.Model,
+    X: object,
+    y: Indices,
+    *,
+    classes: int,
+    rng: np.random.Generator,
+    predict: Predict = protocol.predict_proba,
 ) -> tuple[Floats, Indices]:
     """Give (probs, labels) of a held-out fifth, predicted by a copy fitted to the rest."""
     fold = stratified_folds(y, min(FOLDS, len(y)), rng)
     inside, outside = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
-    return _predict_rest(model, X, y, inside, outside, classes, rng), y[outside]
+    fitted = _fit(model, X, y, inside, rng)
+    if fitted is None:
+        return np.full((len(outside), classes), 1 / classes), y[outside]
+    return predict(fitted, take(X, outside), classes), y[outside]
 
 
 def stratified_folds(labels: Indices, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -40,23 +60,16 @@ def stratified_folds(labels: Indices, folds: int, rng: np.random.Generator) -> N
     return fold
 
 
-def _predict_rest(
-    model: protocol.Model,
-    X: object,
-    y: Indices,
-    inside: Indices,
-    outside: Indices,
-    classes: int,
-    rng: np.random.Generator,
-) -> Floats:
+def _fit(
+    model: protocol.Model, X: object, y: Indices, inside: Indices, rng: np.random.Generator
+) -> protocol.Model | None:
+    """Give a copy of the model fitted to some rows; None if they are of one class, which no classifier can learn."""
     if len(np.unique(y[inside])) < 2:
-        # No classifier can be fitted to one class: such a fold knows nothing about its points.
-        return np.full((len(outside), classes), 1 / classes)
-    copy = protocol.fitted_copy(
+        return None
+    return protocol.fitted_copy(
         model,
         (take(X, inside), y[inside]),
-        unlabelled=Subset(X, outside),  # what the fold leaves out takes the pool's part
+        unlabelled=Subset(X, np.setdiff1d(np.arange(len(y)), inside)),  # what is left out takes the pool's part
         seed=int(rng.integers(2**31 - 1)),
         seeded=protocol.unseeded(model),
     )
-    return protocol.predict_proba(copy, take(X, outside), classes)

@@ -62,7 +62,19 @@ def fitted_copy(
 
 def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:
     """Give (rows, classes) probabilities; classes that the model has not met get probability zero."""
-    probs = as_array(model.predict_proba(X)).astype(np.float64, copy=False)
+    return _aligned(model, model.predict_proba(X), classes, "prediction")
+
+
+def scoring_proba(model: Any, X: Any, classes: int) -> NDArray[np.float64]:
+    """Give (rows, classes) probabilities for strategies: the model's own for this purpose, else its predictions."""
+    if not hasattr(model, "scoring_proba"):
+        return predict_proba(model, X, classes)
+    return _aligned(model, model.scoring_proba(X), classes, "scoring")
+
+
+def _aligned(model: Any, given: Any, classes: int, kind: str) -> NDArray[np.float64]:
+    """Give probabilities of the model's own classes as (rows, classes)."""
+    probs = as_array(given).astype(np.float64, copy=False)
     own = getattr(model, "classes_", None)
     if probs.ndim == 2 and own is not None and len(own) == probs.shape[1] != classes:
         columns = np.asarray(own, dtype=np.int64)
@@ -73,13 +85,7 @@ def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:
         aligned = np.zeros((len(probs), classes))
         aligned[:, columns] = probs
         probs = aligned
-    return np.asarray(as_probs(probs, f"the prediction of {_name(model)}", classes=classes))
-
-
-def scoring_proba(model: Any, X: Any, classes: int) -> NDArray[np.float64]:
-    """Give (rows, classes) probabilities for strategies, of a model that has its own for this purpose."""
-    probs = as_array(model.scoring_proba(X)).astype(np.float64, copy=False)
-    return np.asarray(as_probs(probs, f"the scoring of {_name(model)}", classes=classes))
+    return np.asarray(as_probs(probs, f"the {kind} of {_name(model)}", classes=classes))
 
 
 def scoring_embed(model: Model, X: Any) -> Floats:
@@ -104,6 +110,11 @@ def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
     """Give (rows, samples, classes): draws from the model's posterior, or the members of an ensemble."""
     if hasattr(model, "sample_proba"):
         sampled = as_array(model.sample_proba(X, samples))
+        own = getattr(model, "classes_", None)
+        if sampled.ndim == 3 and own is not None and len(own) == sampled.shape[2] < classes:
+            aligned = np.zeros((*sampled.shape[:2], classes))
+            aligned[:, :, np.asarray(own, dtype=np.int64)] = sampled
+            return aligned
         if sampled.ndim != 3 or sampled.shape[2] != classes:
             raise InvalidInput(
                 f"sample_proba of {_name(model)} gave shape {sampled.shape}; expected (rows, samples, {classes})."

@@ -1,4 +1,4 @@
-"""Layers whose spectral norm stays below a coefficient: what DDU asks of its features.
+"""Convolutions whose spectral norm stays below a coefficient: what DDU asks of its features.
 
     W' = W / max(1, sigma / coefficient),   sigma = max ||W v|| / ||v||
 
@@ -29,64 +29,13 @@ from cusal.checks import as_positive
 START_STEPS = 30
 
 
-class _Spectral(nn.Module):  # type: ignore[misc]
-    """What the two layers share; `direction` is empty until the first training batch shows the size of the input."""
+class SpectralConv2d(nn.Conv2d):  # type: ignore[misc]
+    """A convolution, padded with zeros, whose norm as a map of images is at most `coefficient`.
 
-    weight: Tensor
+    `direction` is empty until the first training batch shows the size of the images.
+    """
+
     direction: Tensor
-    coefficient: float
-
-    def bounded_weight(self, input_shape: tuple[int, ...]) -> Tensor:
-        """Give W' for inputs (n, *input_shape); in training, follow sigma by one step."""
-        with torch.no_grad():
-            direction = self.direction
-            if direction.shape != input_shape and (self.training or direction.numel() == 0):
-                direction = self._step(self._start(input_shape), START_STEPS)
-            elif self.training:
-                direction = self._step(direction, 1)
-            if self.training:
-                self.direction = direction  # a new tensor: an earlier batch may still be differentiated with the old
-        sigma = torch.linalg.vector_norm(self._image(direction))
-        return self.weight / (sigma / self.coefficient).clamp(min=1)
-
-    def forget_direction(self) -> None:
-        """Start the search for sigma anew, as after new weights."""
-        self.register_buffer("direction", torch.empty(0, device=self.weight.device))
-
-    def reset_parameters(self) -> None:
-        """Draw new weights."""
-        super().reset_parameters()
-        self.forget_direction()
-
-    def _start(self, input_shape: tuple[int, ...]) -> Tensor:
-        # A generator of its own: neither reads nor moves the one that training draws from.
-        noise = torch.randn(input_shape, generator=torch.Generator().manual_seed(0))
-        return nn.functional.normalize(noise, dim=None).to(self.weight)
-
-    def _step(self, direction: Tensor, steps: int) -> Tensor:
-        for _ in range(steps):
-            following = self._transposed(self._image(direction), direction)
-            length = torch.linalg.vector_norm(following)
-            direction = torch.where(length > 0, following / length, direction)  # a layer of zeros shows no direction
-        return direction
-
-    def _image(self, direction: Tensor) -> Tensor:
-        """Give W v."""
-        raise NotImplementedError
-
-    def _transposed(self, image: Tensor, direction: Tensor) -> Tensor:
-        """Give the transposed W times `image`, in the shape of `direction`."""
-        raise NotImplementedError
-
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        stored = state_dict.get(f"{prefix}direction")
-        if stored is not None:  # its size is that of the images, which this module need not have met
-            self.direction = torch.empty_like(stored, device=self.weight.device)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
-
-
-class SpectralConv2d(_Spectral, nn.Conv2d):  # type: ignore[misc]
-    """A convolution, padded with zeros, whose norm as a map of images is at most `coefficient`."""
 
     def __init__(
         self, inputs: int, outputs: int, size: int, *, coefficient: float, stride: int = 1, padding: int = 0
@@ -98,27 +47,54 @@ class SpectralConv2d(_Spectral, nn.Conv2d):  # type: ignore[misc]
         """Give (n, outputs, height, width) for images (n, inputs, height, width)."""
         return self._conv_forward(x, self.bounded_weight(x.shape[1:]), self.bias)
 
+    def bounded_weight(self, image_shape: tuple[int, ...]) -> Tensor:
+        """Give W' for images (n, *image_shape); in training, follow sigma by one step."""
+        with torch.autocast(self.weight.device.type, enabled=False):  # a norm in bfloat16 would be off by a per cent
+            with torch.no_grad():
+                direction = self.direction
+                if direction.shape != image_shape and (self.training or direction.numel() == 0):
+                    direction = self._step(self._start(image_shape), START_STEPS)
+                elif self.training:
+                    direction = self._step(direction, 1)
+                if self.training:
+                    self.direction = (
+                        direction  # a new tensor: an earlier batch may still be differentiated with the old
+                    )
+            sigma = torch.linalg.vector_norm(self._image(direction))
+            return self.weight / (sigma / self.coefficient).clamp(min=1)
+
+    def forget_direction(self) -> None:
+        """Start the search for sigma anew, as after new weights."""
+        self.register_buffer("direction", torch.empty(0, device=self.weight.device))
+
+    def reset_parameters(self) -> None:
+        """Draw new weights."""
+        super().reset_parameters()
+        self.forget_direction()
+
+    def _start(self, image_shape: tuple[int, ...]) -> Tensor:
+        # A generator of its own: neither reads nor moves the one that training draws from.
+        noise = torch.randn(image_shape, generator=torch.Generator().manual_seed(0))
+        return nn.functional.normalize(noise, dim=None).to(self.weight)
+
+    def _step(self, direction: Tensor, steps: int) -> Tensor:
+        for _ in range(steps):
+            following = self._transposed(self._image(direction), direction)
+            length = torch.linalg.vector_norm(following)
+            direction = torch.where(length > 0, following / length, direction)  # a layer of zeros shows no direction
+        return direction
+
     def _image(self, direction: Tensor) -> Tensor:
+        """Give W v."""
         return self._conv_forward(direction[None], self.weight, None)[0]
 
     def _transposed(self, image: Tensor, direction: Tensor) -> Tensor:
+        """Give the transposed W times `image`, in the shape of `direction`."""
         shape = (1, *direction.shape)
         return nn.grad.conv2d_input(shape, self.weight, image[None], stride=self.stride, padding=self.padding)[0]
 
-
-class SpectralLinear(_Spectral, nn.Linear):  # type: ignore[misc]
-    """A linear layer whose weight has a norm of at most `coefficient`; the bias is free."""
-
-    def __init__(self, inputs: int, outputs: int, *, coefficient: float) -> None:
-        super().__init__(inputs, outputs)
-        self.coefficient = as_positive(coefficient, "coefficient")
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Give (..., outputs) for rows (..., inputs)."""
-        return nn.functional.linear(x, self.bounded_weight(x.shape[-1:]), self.bias)
-
-    def _image(self, direction: Tensor) -> Tensor:
-        return self.weight @ direction
-
-    def _transposed(self, image: Tensor, direction: Tensor) -> Tensor:
-        return self.weight.T @ image
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        stored = state_dict.get(f"{prefix}direction")
+        if stored is not None:  # its size is that of the images, which this module need not have met
+            self.direction = torch.empty_like(stored, device=self.weight.device)
+        super()._load_from_state_dict(state_dict, prefix, *rest)

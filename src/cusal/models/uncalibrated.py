@@ -12,8 +12,8 @@ every sample.
 | spread | the largest scale; the smallest is 1 / spread |
 
 Left open in the paper, and decided here:
-- The distribution of the scales. Log-uniform makes an item as likely too sure as too timid by the same factor. With a
-  spread of 10 confidence still tells right from wrong, but far worse than before.
+- The distribution of the scales. Log-uniform makes an item as likely too sure as too timid by the same factor. The
+  default spread, 10, makes confidences nearly useless for ranking without changing any class.
 - How long a scale lasts. It is a fixed function of the item's content and the seed: an item is scaled alike however
   often, and with whatever others, it is predicted. A session gives each round a seed of its own, and with it new
   scales, unless `random_state` is given.
@@ -30,7 +30,10 @@ from scipy.special import softmax
 
 from cusal.checks import as_array, as_count, as_positive, as_probs
 from cusal.errors import InvalidInput
+from cusal.models.predictions import take
 from cusal.models.wrapper import Probs, Wrapper
+
+TILE = 256  # items that are hashed together
 
 
 class Uncalibrated(Wrapper):
@@ -70,7 +73,9 @@ class Uncalibrated(Wrapper):
     def scales(self, X: Any) -> NDArray[np.float64]:
         """Give what the logits of each item are multiplied by, (n,)."""
         self._fitted()
-        return np.asarray(self.spread ** (2 * _content_uniform(X, self.seed_) - 1))
+        starts = range(0, max(1, len(X)), TILE)  # items on disk are never all in memory
+        uniform = [_content_uniform(take(X, slice(start, start + TILE)), self.seed_) for start in starts]
+        return np.asarray(self.spread ** (2 * np.concatenate(uniform) - 1))
 
     def _changed(self, probs: Any, X: Any) -> Probs:
         given = as_array(probs)

@@ -53,7 +53,9 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def sample_proba(self, X: Any, n: int) -> Probs:
         """Give the model's samples, each changed, (rows, n, classes)."""
-        return self._changed(protocol.sample_proba(self._fitted(), X, n, classes=len(self.classes_)), X)
+        columns = np.asarray(self.classes_, dtype=np.int64)
+        sampled = protocol.sample_proba(self._fitted(), X, n, classes=int(columns.max()) + 1)
+        return self._changed(sampled[:, :, columns], X)
 
     @_model_has("scoring_proba")
     def scoring_proba(self, X: Any) -> Probs:
