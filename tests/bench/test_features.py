@@ -212,3 +212,30 @@ def test_importing_features_does_not_load_torch() -> None:
     assert spec.origin is not None
     top = [line for line in Path(spec.origin).read_text().splitlines() if line.startswith(("import ", "from "))]
     assert not [line for line in top if "torch" in line or "efficientnet" in line]
+
+
+def test_images_of_each_class_can_be_limited(tmp_path: Path) -> None:
+    data = some_digits(80, 30)
+    given = featured(data, {**SMALL, "per_class": 3})
+    for labels, items in ((given.train_labels, given.train), (given.test_labels, given.test)):
+        assert np.bincount(labels).max() <= 3
+        assert len(items) == len(labels) >= 20
+    with pytest.raises(InvalidInput, match="per_class"):
+        check_features("efficientnet_lite0", per_class=0)
+
+
+def test_images_in_files_can_be_limited(tmp_path: Path) -> None:
+    data = datasets.load("digits")
+    image = pytest.importorskip("PIL.Image")
+    paths = []
+    for number in range(6):
+        paths.append(str(tmp_path / f"{number}.png"))
+        image.new("RGB", (40, 40), (40 * number, 10, 20)).save(paths[-1])
+    folder = ImageFolder(tuple(paths), mean=(0.5,) * 3, deviation=(0.2,) * 3, side=40, crop=32)
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    small = dataclasses.replace(
+        data, train=folder, train_labels=labels, test=folder, test_labels=labels, classes=("a", "b")
+    )
+    given = featured(small, {**SMALL, "per_class": 2})
+    assert given.train_labels.tolist() == [0, 0, 1, 1]
+    assert given.train.shape == (4, 1280)

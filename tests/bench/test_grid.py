@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cusal import datasets
-from cusal.bench.command import change_grid, list_presets
+from cusal.bench.command import change_grid, check_models, list_presets
 from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.spec import Spec
 from cusal.errors import DataError, InvalidInput, UnknownName
@@ -210,7 +210,9 @@ def test_the_same_run_under_two_names_has_the_same_content() -> None:
         ('model = {name = "energy", of = "plain"}', "goes around no other model"),
         ('model = {name = "uncalibrated", of = "plane"}', "did you mean 'plain'"),
         ("model = 3", "expected a name, or a table"),
-        ("sweep = {warm_up = 20}", "expected a table such as"),
+        ('model = {name = "uncalibrated", of = 3}', "of is 3; expected the name of a model"),
+        ("sweep = {warm_up = 20}", "expected a table of distinct values"),
+        ("sweep = {warm_up = [20, 20]}", "expected a table of distinct values"),
         ("sweep = {warm_upp = [20]}", "did you mean 'warm_up'"),
         ('sweep = {warm_up = ["a"]}', "sweep: warm_up is 'a'; expected a whole number"),
         ("sweep = {seeds = [1, 2]}", "not over seeds"),
@@ -223,3 +225,14 @@ def test_mistakes_in_variants_and_sweeps_are_named(tmp_path: Path, text: str, me
     path.write_text(f'extends = "digits"\n{text}\n')
     with pytest.raises((InvalidInput, UnknownName), match=message):
         read_grid(str(path))
+
+
+def test_a_value_that_a_sweep_goes_over_is_not_overridden_in_silence() -> None:
+    with pytest.raises(InvalidInput, match=r"goes over values of warm_up itself; give it others: sweep={warm_up"):
+        change_grid(read_grid("ablation-warm-up"), {}, ["warm_up=50"])
+
+
+def test_settings_of_models_and_networks_are_checked_before_anything_runs() -> None:
+    grid = read_grid("digits").override({"model": {"name": "augmented", "copees": 2}})
+    with pytest.raises(UnknownName, match="did you mean 'copies'"):
+        check_models(grid.specs())

@@ -1,6 +1,7 @@
 import csv
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,6 +12,8 @@ import cusal
 from cusal import report
 from cusal.bench.spec import Spec
 from cusal.report import Curves, Run
+from cusal.report.curves import BOUND
+from cusal.report.inside_plots import estimator
 from cusal.report.learning_plots import learning_curves
 from cusal.report.plot import inline_svgs
 from cusal.report.section import sections
@@ -240,3 +243,14 @@ def test_one_page_of_a_simulation_can_be_written_alone(simulated: Simulated, tmp
 def test_many_strategies_all_look_different() -> None:
     looks = styles(["random", "cusal", *(f"s{i}" for i in range(16))])
     assert len({(look.colour, look.dash, look.marker) for look in looks.values()}) == 18
+
+
+def test_the_bound_of_theorem_2_is_drawn_where_there_is_one(curves: Curves) -> None:
+    words = "bound of Theorem 2"
+    plot = estimator(curves, styles(curves.strategies))
+    assert plot is not None
+    assert words in [label for label, _ in plot.legend]
+    without = replace(curves, values={key: value for key, value in curves.values.items() if key != BOUND})
+    plot = estimator(without, styles(curves.strategies))
+    assert plot is not None
+    assert words not in [label for label, _ in plot.legend]

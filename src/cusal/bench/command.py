@@ -1,13 +1,14 @@
 """What `cusal bench` does: overrides from the command line, the run, and what is said at the end."""
 
 import importlib.util
+import json
 import sys
 import tomllib
 from collections.abc import Sequence
 from typing import Any
 
 from cusal import datasets
-from cusal.bench.experiment import features_key, load_data
+from cusal.bench.experiment import build_model, features_key, load_data
 from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.runner import Outcome, run_grid
 from cusal.bench.spec import Spec
@@ -33,9 +34,10 @@ def run(grid: Grid, *, place: str, workers: int | None) -> int:
     """Do the runs of a grid, say how it went, and give the exit code."""
     specs = grid.specs()
     check_ready(specs[0].dataset)
-    prepare_features(specs)
+    check_models(specs)
     print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
     try:
+        prepare_features(specs)
         outcome = run_grid(specs, place, workers=workers)
     except KeyboardInterrupt:
         print("\nstopped; the rounds done are kept, and the same command goes on from there.", file=sys.stderr)
@@ -50,6 +52,13 @@ def check_ready(dataset: str) -> None:
     here = {row.name: row.present for row in datasets.describe()}
     if not here.get(dataset, False):
         datasets.load(dataset)  # one's own file; or an error that names what is missing and how to get it
+
+
+def check_models(specs: Sequence[Spec]) -> None:
+    """Complain, before any process starts, about settings that a network or a training variant does not have."""
+    different = {json.dumps([spec.network, spec.model], sort_keys=True): spec for spec in specs}
+    for spec in different.values():
+        build_model(spec, (1, 28, 28), 2)  # of any size: only the settings count, and nothing is trained
 
 
 def prepare_features(specs: Sequence[Spec]) -> None:

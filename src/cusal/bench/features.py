@@ -45,19 +45,22 @@ def check_features(name: str, **settings: Any) -> None:
     if name not in NETWORKS:
         raise UnknownName("features", name, NETWORKS)
     for key in settings:
-        if key != "side":
-            raise UnknownName(f"setting of {name}", key, ["name", "side"])
+        if key not in ("side", "per_class"):
+            raise UnknownName(f"setting of {name}", key, ["name", "side", "per_class"])
     as_count(settings.get("side", DEFAULT_SIDE), "side", least=SMALLEST_SIDE)
+    as_count(settings.get("per_class", 1), "per_class")
 
 
 def featured(data: Dataset, features: dict[str, Any]) -> Dataset:
     """Give a data set of images with their features as items, (n, 1280) float32, read-only and mapped from disk.
 
-    `features` has the `name` of the network and perhaps `side`, to which images are resized. What the cache lacks is
-    computed first.
+    `features` has the `name` of the network and perhaps `side`, to which images are resized, and `per_class`, how many
+    images of each class there are to be at most in either split. What the cache lacks is computed first.
     """
     check_features(**features)
     _check_images(data)
+    if "per_class" in features:
+        data = _thinned(data, features["per_class"])
     place = _Place(cache_folder(), data, features["name"], features.get("side", DEFAULT_SIDE))
     train, test = place.open("train"), place.open("test")
     if train is None or test is None:
@@ -66,6 +69,29 @@ def featured(data: Dataset, features: dict[str, Any]) -> Dataset:
     if train is None or test is None:
         raise DataError(f"the features of {data.name} vanished from {place.base.parent}; start again.")
     return replace(data, train=train, test=test)
+
+
+def _thinned(data: Dataset, per_class: int) -> Dataset:
+    """Give the data set with at most so many images of each class, evenly spaced among those that there are."""
+    kept = {}
+    for split, labels in (("train", data.train_labels), ("test", data.test_labels)):
+        members = (np.flatnonzero(labels == number) for number in range(len(data.classes)))
+        rows = [some[np.linspace(0, len(some) - 1, min(per_class, len(some))).round().astype(int)] for some in members]
+        kept[split] = np.sort(np.concatenate(rows))
+    train, test = kept["train"], kept["test"]
+    return replace(
+        data,
+        train=_some(data.train, train),
+        train_labels=data.train_labels[train],
+        test=_some(data.test, test),
+        test_labels=data.test_labels[test],
+    )
+
+
+def _some(items: Items, rows: NDArray[np.int64]) -> Items:
+    if isinstance(items, ImageFolder):
+        return replace(items, paths=tuple(items.paths[row] for row in rows))
+    return items[rows]  # type: ignore[no-any-return]
 
 
 class _Place:
@@ -148,7 +174,8 @@ def _extract(place: _Place) -> None:
 
     from cusal.models.efficientnet import load_pretrained, prepare
 
-    network, data, side = load_pretrained(), place.data, place.side
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    network, data, side = load_pretrained().to(device), place.data, place.side
     told = _Told(data.name, len(data.train) + len(data.test))
     low, high = pixel_range(data.train)
     for split, items in (("train", data.train), ("test", data.test)):
@@ -159,8 +186,8 @@ def _extract(place: _Place) -> None:
             for tile in _tiles(len(items), max(1, TILE_PIXELS // side**2), first=done):
                 pixels = as_pixels(items[tile], low, high)
                 with torch.inference_mode():
-                    rows = network.features(prepare(torch.from_numpy(pixels), side))
-                part.write(rows.contiguous().numpy().tobytes())
+                    rows = network.features(prepare(torch.from_numpy(pixels).to(device), side))
+                part.write(rows.contiguous().cpu().numpy().tobytes())
                 told.advance(len(rows))
 
 

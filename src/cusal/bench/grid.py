@@ -22,7 +22,7 @@ from cusal.bench.features import check_features
 from cusal.bench.listing import ListingCusal
 from cusal.bench.networks import check_network
 from cusal.bench.spec import Spec
-from cusal.bench.variants import check_model
+from cusal.bench.variants import as_table, check_model
 from cusal.errors import DataError, InvalidInput, UnknownName
 from cusal.session import Recalibrate, Reference
 from cusal.strategy import Strategy
@@ -51,6 +51,8 @@ class Grid:
     def override(self, changes: Mapping[str, Any]) -> "Grid":
         """Give the grid with some values changed; what makes runs incomparable becomes part of its name."""
         check_values(changes, "the command line")
+        for key in changes.keys() & self.values.get("sweep", {}).keys():
+            raise InvalidInput(f"{self.name} goes over values of {key} itself; give it others: sweep={{{key}=[...]}}.")
         marks = [f"{key}={changes[key]}" for key in sorted(changes) if key not in NAMELESS]
         return Grid(" ".join([self.name, *marks]), self.values | dict(changes))
 
@@ -90,7 +92,7 @@ class Grid:
         fixed["pool"] = fixed.get("pool") or None
         if fixed.get("recalibrate") == NONE:
             fixed["recalibrate"] = None
-        fixed |= {key: _table(fixed[key]) for key in TABLES if key in fixed}
+        fixed |= {key: as_table(fixed[key]) for key in TABLES if key in fixed}
         fields = {field.name for field in dataclasses.fields(_strategy_class(entry))}
         settings: dict[str, Any] = {key: fixed[key] for key in ("bandwidth", "p") if key in fields and key in fixed}
         settings |= _settings(entry)
@@ -166,13 +168,17 @@ def _fits(key: str, value: Any) -> bool:
     if key in TABLES:
         return isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("name"), str))
     if key == "sweep":
-        return isinstance(value, dict) and all(isinstance(some, list) and some for some in value.values())
+        return isinstance(value, dict) and all(isinstance(some, list) and _distinct(some) for some in value.values())
     if key == "seeds":
-        distinct = isinstance(value, list) and len(set(value)) == len(value) > 0
+        distinct = isinstance(value, list) and _distinct(value)
         return (whole and value > 0) or (distinct and all(isinstance(seed, int) and seed >= 0 for seed in value))
     if key == "strategies":
         return isinstance(value, list) and len(value) > 0
     return isinstance(value, str)
+
+
+def _distinct(values: list[Any]) -> bool:
+    return len({str(value) for value in values}) == len(values) > 0
 
 
 def _expected(key: str) -> str:
@@ -184,7 +190,7 @@ def _expected(key: str) -> str:
         "network": 'a name, or a table such as {name = "mnist_net", dropout = 0.5}',
         "model": 'a name, or a table such as {name = "temperature_scaled", method = "held-out"}',
         "features": 'a name, or a table such as {name = "efficientnet_lite0", side = 64}',
-        "sweep": "a table such as {warm_up = [10, 20, 40]}",
+        "sweep": "a table of distinct values such as {warm_up = [10, 20, 40]}",
         "seeds": "how many, or a list of distinct whole numbers",
         "strategies": "a list of names and tables",
     }
@@ -224,20 +230,16 @@ def _strategy_class(entry: dict[str, Any]) -> type[Strategy]:
     return ListingCusal if entry.get("numerics") == "listing" else found
 
 
-def _table(value: str | dict[str, Any]) -> dict[str, Any]:
-    return {"name": value} if isinstance(value, str) else dict(value)
-
-
 def _check_tables(values: Mapping[str, Any]) -> None:
     for key in TABLES:
         if key in values and not _fits(key, values[key]):
             raise InvalidInput(f"{key} is {values[key]!r}; expected {_expected(key)}.")
     if "network" in values:
-        check_network(_table(values["network"])["name"])
+        check_network(as_table(values["network"])["name"])
     if "model" in values:
         check_model(values["model"])
     if "features" in values:
-        check_features(**_table(values["features"]))
+        check_features(**as_table(values["features"]))
 
 
 def _check_sweep(sweep: dict[str, list[Any]], where: str) -> None:

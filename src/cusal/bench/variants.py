@@ -23,22 +23,29 @@ WRAPPERS = {
 }
 
 
+def as_table(value: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Give what a grid calls by a name alone, or by a table with a name and settings, as a table."""
+    return {"name": value} if isinstance(value, str) else dict(value)
+
+
 def check_model(model: str | Mapping[str, Any]) -> None:
     """Complain about names that no variant has, without loading torch."""
-    table = _table(model)
+    table = as_table(model)
     name = table.get("name")
     if name not in CLASSIFIERS | WRAPPERS:
         raise UnknownName("model", str(name), CLASSIFIERS | WRAPPERS)
     if "of" in table:
         if name in CLASSIFIERS:
             raise InvalidInput(f"{name} goes around no other model; leave `of` out.")
+        if not isinstance(table["of"], str | Mapping):
+            raise InvalidInput(f"of is {table['of']!r}; expected the name of a model, or a table with its name.")
         check_model(table["of"])
 
 
 def build_variant(model: str | Mapping[str, Any], module: Any, training: Mapping[str, Any]) -> Any:
     """Give the untrained classifier around a torch module; `training` are the settings that all variants share."""
     check_model(model)
-    model = _table(model)
+    model = as_table(model)
     name = model["name"]
     settings = {key: value for key, value in model.items() if key not in ("name", "of")}
     if name in WRAPPERS:
@@ -48,10 +55,6 @@ def build_variant(model: str | Mapping[str, Any], module: Any, training: Mapping
     constructor = _find(CLASSIFIERS[name])
     _check(name, settings, set(inspect.signature(constructor).parameters) - {"module", *training})
     return constructor(module, **training, **settings)
-
-
-def _table(model: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"name": model} if isinstance(model, str) else model
 
 
 def _find(place: tuple[str, str]) -> Any:

@@ -29,8 +29,8 @@ What they leave open for small networks and few labels, and how it is decided he
 - The penalty (Du and Mordatch 2019) bounds the energies: the term pulls those of items towards -1/(2a) and those of
   samples towards 1/(2a), and no farther. So few steps cannot follow the network in the long run; without the penalty
   the gap could grow as long as training goes on, over all warm rounds.
-- The weight is 0.05. A weight of 1 outruns the cross entropy of a few hundred labels.
-- Three steps and 32 samples for each labelled batch keep a fit at three to four times the plain one's cost.
+- The weight is small, so that the energy term does not outrun the cross entropy of a few hundred labels.
+- A few steps and 32 samples for each labelled batch keep the cost of a fit at a few times the plain one's.
 - The buffer goes on from one warm fit to the next and is pickled with the model, so it is small: 256 samples of
   28 x 28 numbers are 0.8 MB. `save` leaves it out; a loaded model begins a new one.
 - The energy term sees the network as it predicts: no dropout, running means in batch normalisation, in whose statistics

@@ -16,10 +16,9 @@ keep distances, so that an item unlike the labelled ones lies far from them:
   ReLU takes the place of ReLU; a shortcut into a smaller image averages it, where ResNet convolves.
 - Found in their code: the leaky ReLU has torch's slope, 0.01; the shortcut's further channels are zeros; the stem is
   bounded too; batch normalisation stands after each convolution and is not bounded.
-- The last point matters: batch normalisation divides by the deviation of its input, so its gain undoes the bound (on
-  digits it doubles when the coefficient is halved, and predictions stay alike). The coefficient is a bound on weights,
-  not a Lipschitz constant of the network. DUE (van Amersfoort et al. 2021) bounds batch normalisation as well. Decided
-  here: as DDU, so that results are DDU's.
+- The last point matters: batch normalisation divides by the deviation of its input, so its gain undoes the bound. The
+  coefficient is a bound on weights, not a Lipschitz constant of the network. DUE (van Amersfoort et al. 2021) bounds
+  batch normalisation as well. Decided here: as DDU, so that results are DDU's.
 - Also decided: an image with an odd side is averaged over what its border has; DDU's code takes every second pixel.
 """
 

@@ -12,8 +12,7 @@ every sample.
 | spread | the largest scale; the smallest is 1 / spread |
 
 Left open in the paper, and decided here:
-- The distribution of the scales. Log-uniform makes an item as likely too sure as too timid by the same factor. The
-  default spread, 10, makes confidences nearly useless for ranking without changing any class.
+- The distribution of the scales. Log-uniform makes an item as likely too sure as too timid by the same factor.
 - How long a scale lasts. It is a fixed function of the item's content and the seed: an item is scaled alike however
   often, and with whatever others, it is predicted. A session gives each round a seed of its own, and with it new
   scales, unless `random_state` is given.
