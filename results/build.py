@@ -10,9 +10,13 @@ import re
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.stats import ttest_rel
 
 from cusal.report import Curves, write_curves
 from cusal.report.curves import ACCURACY, ECE, POOL_ECE, RECALIBRATED_ECE, Key
@@ -31,14 +35,63 @@ OTHERS = ("ablations", "small")  # many experiments each
 DOCUMENTS = tuple(ROOT / name for name in ("docs/results.md", "docs/ablations.md", "README.md"))
 
 
-def read_curves(name: str) -> list[Curves]:
-    """Give the curves of the runs exported to results/NAME that came to their end, by experiment."""
-    if not (RESULTS / name / "runs.csv.gz").exists():
-        return []
+PAIRS = (
+    ("margin", "least_confidence"),
+    ("cusal-listing", "least_confidence"),
+    ("cusal-listing", "margin"),
+    ("cusal", "least_confidence"),
+    ("badge", "margin"),
+)
+
+
+@contextmanager
+def opened(name: str) -> Iterator[tuple[Store, list[dict[str, Any]]]]:
+    """Give the store of the runs exported to results/NAME, and those of them that came to their end."""
     with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
-        store.load(RESULTS / name)
-        done = [row["id"] for row in store.runs() if row["status"] == "done"]
-        return load(store, done) if done else []
+        if (RESULTS / name / "runs.csv.gz").exists():
+            store.load(RESULTS / name)
+        yield store, [row for row in store.runs() if row["status"] == "done"]
+
+
+def read_curves(name: str) -> list[Curves]:
+    """Give the curves of the finished runs, by experiment."""
+    with opened(name) as (store, done):
+        return load(store, [row["id"] for row in done]) if done else []
+
+
+def overlap(name: str) -> list[str]:
+    """Give Markdown lines: how many items cusal and least confidence both chose, by seed, and what decided."""
+    lines = ["| seed | items that both chose | rounds that the error decided |", "|---|---|---|"]
+    with opened(name) as (store, done):
+        ids = {(row["strategy"], row["seed"]): row["id"] for row in done}
+        for seed in sorted(seed for strategy, seed in ids if strategy == "cusal" and ("least_confidence", seed) in ids):
+            ours, theirs = (store.picks([ids[strategy, seed]]) for strategy in ("cusal", "least_confidence"))
+            both = len({pick["item"] for pick in ours} & {pick["item"] for pick in theirs})
+            rounds = sorted({pick["round"] for pick in ours if pick["decided_by"] == "calibration"})
+            lines.append(f"| {seed} | {both} of {len(ours)} | {', '.join(map(str, rounds)) or 'none'} |")
+    return lines
+
+
+def paired(curves: Curves) -> list[str]:
+    """Give Markdown lines: differences of the mean over all rounds between two strategies, paired by seed."""
+    lines = [
+        "| difference of the means over rounds | accuracy, points | ECE | recalibrated ECE |",
+        "|---|---|---|---|",
+    ]
+    for ours, theirs in PAIRS:
+        if ours in curves.strategies and theirs in curves.strategies:
+            rows = [curves.strategies.index(strategy) for strategy in (ours, theirs)]
+            cells = []
+            for key, scale, decimals in ((ACCURACY, 100, 1), (ECE, 1, 3), (RECALIBRATED_ECE, 1, 3)):
+                a, b = curves.of_key(key)[rows].mean(axis=2) * scale
+                there = np.isfinite(a) & np.isfinite(b)
+                cells.append(
+                    f"{(a - b)[there].mean():+.{decimals}f} (p = {ttest_rel(a[there], b[there]).pvalue:.2f})"
+                    if there.sum() > 1
+                    else "one seed"
+                )
+            lines.append(f"| {ours} - {theirs} | {' | '.join(cells)} |")
+    return lines
 
 
 def cell(values: np.ndarray, scale: float, decimals: int, *, spread: bool = True) -> str:
@@ -108,6 +161,8 @@ def tables() -> dict[str, str]:
     for name in PAPERS:
         for curves in read_curves(name):
             made[f"{name} summary"] = "\n".join(summary(curves))
+            made[f"{name} paired"] = "\n".join(paired(curves))
+            made[f"{name} overlap"] = "\n".join(overlap(name))
             measures = {"ece": ECE, "accuracy": ACCURACY, "recalibrated": RECALIBRATED_ECE, "pool": POOL_ECE}
             for measure, key in measures.items():
                 made[f"{name} {measure}"] = "\n".join(table(curves, name, measure, key))
