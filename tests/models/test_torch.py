@@ -314,3 +314,12 @@ def test_diverging_training_is_an_error_and_keeps_the_model():
     with pytest.raises(InvalidInput, match="diverged"):
         model.set_params(learning_rate=1e37).fit(np.eye(2) * 1e10, [0, 1])
     assert np.array_equal(model.predict_proba(np.eye(2)), before)
+
+
+def test_a_pickle_from_before_a_parameter_was_added_goes_on(digits, model):
+    X, y = digits
+    state = {name: value for name, value in model.__getstate__().items() if name != "precision"}
+    older = TorchClassifier.__new__(TorchClassifier)
+    older.__setstate__(state)
+    assert older.get_params()["precision"] == "float32"
+    assert np.array_equal(older.fit(X[:50], y[:50]).predict_proba(X), model.fit(X[:50], y[:50]).predict_proba(X))

@@ -9,6 +9,7 @@ tile of another size: the last bits of a row's probabilities can depend on the n
 """
 
 import copy
+import inspect
 import os
 import pickle
 from collections.abc import Callable, Iterator
@@ -77,6 +78,12 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.precision = precision
         self.random_state = random_state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take a pickled state; a parameter that it does not have yet, being older, gets its default."""
+        parameters = inspect.signature(type(self)).parameters.values()
+        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        super().__setstate__(defaults | state)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on items X (n, ...) with class numbers y (n,); on an error the model stays as it was."""
