@@ -142,16 +142,14 @@ def other_tables(experiments: list[Curves]) -> dict[str, str]:
     """Give the tables of experiments that the paper has no numbers for, by `EXPERIMENT kind`."""
     made = {}
     for curves in experiments:
-        name = curves.experiment.partition(" on ")[0]
-        if f"{name} summary" in made:
-            raise ValueError(f"two experiments would fill the tables of {name}: keep one stage of each in results/")
+        name = curves.experiment
         made[f"{name} summary"] = "\n".join(summary(curves))
         found = {"pool": milestone_table(curves, ON_POOL), "decided": frequency_table(curves)}
         found["estimator"] = estimator_table(curves)
         made |= {f"{name} {kind}": "\n".join(table_lines(one)) for kind, one in found.items() if one is not None}
     for sweep in find_sweeps(experiments):
         for one in sweep_tables(sweep):
-            made[f"{sweep.name.partition(' on ')[0]} {one.name}"] = "\n".join(table_lines(one))
+            made[f"{sweep.name} {one.name}"] = "\n".join(table_lines(one))
     return made
 
 
