@@ -16,6 +16,9 @@ from sklearn.svm import LinearSVC
 
 import cusal
 from cusal.errors import CusalError, DataError, InvalidInput, MissingMethod, NotReady, PoolExhausted, UnknownName
+from cusal.models.networks import SmallNet
+from cusal.models.temperature import fit_temperature
+from cusal.models.torch import TorchClassifier
 
 X, Y = load_digits(return_X_y=True)
 X = X / 16
@@ -226,6 +229,21 @@ def test_out_of_fold_references_are_less_sure_of_their_labels_than_fitted_ones()
         return view.reference_probs[np.arange(100), view.reference_labels].mean()
 
     assert own("cross-fit") < own("fitted")
+
+
+@pytest.mark.parametrize("method", ["cross-fit", "held-out"])
+def test_out_of_sample_copies_of_a_warm_network_are_trained_as_long_as_it(method):
+    X, y = load_digits(return_X_y=True)
+    X = (X / 16).astype(np.float32)
+    network = TorchClassifier(SmallNet(64, 10), epochs=30)
+    labelled = {i: int(y[i]) for i in range(20)}
+    session = cusal.Session(X[:600], network, "random", labelled=labelled, classes=range(10), recalibrate=method)
+    for _ in range(20):
+        query = session.ask(10)
+        session.tell(query.indices, y[query.indices])
+    raw = session.model.predict_proba(X[600:])
+    best = fit_temperature(np.log(raw), y[600:], strength=0)
+    assert 0.6 * best < session.temperature < 1.7 * best
 
 
 def test_saving_and_loading_in_a_new_process_goes_on_as_if_it_had_not_stopped(tmp_path):

@@ -51,11 +51,18 @@ def test_a_model_that_uses_unlabelled_items_is_given_the_open_ones():
     assert session.model.unlabelled_[0] == 279
 
 
-def test_out_of_fold_copies_take_the_left_out_items_for_unlabelled():
-    session = Session(
-        X, Counting(), "cusal", labelled={i: int(Y[i]) for i in range(50)}, classes=range(10), reference="cross-fit"
-    )
-    assert len(session.view.reference_probs) == 50
+def test_copies_without_some_labels_are_given_the_open_items_as_the_model_is():
+    session = start(Counting())
+    session.reference = "cross-fit"
+    assert len(session.view.reference_probs) == 20
+    seen = []
+
+    def predict(model, items, classes):
+        seen.append(model.unlabelled_[:2])
+        return np.full((len(items), classes), 1 / classes)
+
+    session._out_of_sample("cross-fit", predict)
+    assert seen == [(280, (280, 64))] * 5
 
 
 @pytest.mark.parametrize("reference", ["cross-fit", "held-out"])

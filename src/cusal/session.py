@@ -21,7 +21,7 @@ from cusal.coldstart import spread_out
 from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
 from cusal.evidence import Calibration, Evidence, estimate_ece, temperature_of
 from cusal.models import protocol
-from cusal.models.out_of_sample import Predict, held_out_fifth, out_of_fold
+from cusal.models.out_of_sample import OutOfSample, Points, Predict
 from cusal.models.predictions import Predictions, Subset, take
 from cusal.models.temperature import apply_temperature
 from cusal.picks import Query
@@ -46,7 +46,8 @@ class Session:
         `session.classes`.
     seed: from which every random choice follows.
     recalibrate: how `predict_proba` is made honest: "prequential" (the default), "cross-fit", "held-out" or None. It
-        never changes what is acquired or fitted.
+        never changes what is acquired or fitted. "cross-fit" fits five more copies of the model in every round,
+        "held-out" one.
     reference: the labelled points' predictions that serve as evidence: "fitted" (the paper's), "cross-fit", "held-out".
 
     >>> import numpy as np
@@ -71,10 +72,10 @@ class Session:
         recalibrate: Recalibrate | None = "prequential",
         reference: Reference = "fitted",
     ) -> None:
-        for method in ("fit", "predict_proba"):
-            if not hasattr(model, method):
+        for needed in ("fit", "predict_proba"):
+            if not hasattr(model, needed):
                 raise MissingMethod(
-                    f"{type(model).__name__} has no method {method}; a model needs fit(X, y) and predict_proba(X)."
+                    f"{type(model).__name__} has no method {needed}; a model needs fit(X, y) and predict_proba(X)."
                 )
         if recalibrate is not None and recalibrate not in get_args(Recalibrate):
             raise UnknownName("recalibration", recalibrate, get_args(Recalibrate))
@@ -82,7 +83,8 @@ class Session:
             raise UnknownName("reference", reference, get_args(Reference))
         self.items = items
         self.model = copy.deepcopy(model)
-        self._unfitted = copy.deepcopy(model)  # for predictions of labelled items by models that never saw them
+        self._unfitted = copy.deepcopy(model)  # of which `_unseen` has copies fitted without some of the labels
+        self._unseen = OutOfSample()
         self.strategy = _strategy(strategy)
         self.seed = as_count(seed, "seed", least=0)
         self.recalibrate = recalibrate
@@ -184,6 +186,10 @@ class Session:
         )
         self.round += 1
         self._predictions = Predictions(self.model, self.items, len(self.classes))
+        if getattr(self._unfitted, "warm_start", False):
+            for method in ("cross-fit", "held-out"):
+                if method in (self.recalibrate, self.reference):  # asked or not, the copies go on with the model
+                    self._out_of_sample(method, protocol.predict_proba)
         self.seconds = {"fit": time.perf_counter() - started, "predict": 0.0, "select": 0.0}
 
     def predict_proba(self, items: Any) -> NDArray[np.float64]:
@@ -312,11 +318,18 @@ class Session:
             return self._answers.scoring_probs(labelled), self._labelled()[1]
         return self._out_of_sample(self.reference, protocol.scoring_proba)
 
-    def _out_of_sample(self, method: Literal["cross-fit", "held-out"], predict: Predict) -> tuple[Floats, Indices]:
+    def _out_of_sample(self, method: str, predict: Predict) -> tuple[Floats, Indices]:
         X, y = self._labelled()
-        of_some = out_of_fold if method == "cross-fit" else held_out_fifth
-        rng = np.random.default_rng([self.seed, self.round, 1])
-        return of_some(self._unfitted, X, y, classes=len(self.classes), rng=rng, predict=predict)
+        points = Points(X, y, self.pool.labelled, unlabelled=Subset(self.items, self.pool.open))
+        of_some = self._unseen.out_of_fold if method == "cross-fit" else self._unseen.held_out
+        return of_some(
+            self._unfitted,
+            points,
+            fits=self.round + 1,
+            classes=len(self.classes),
+            rng=np.random.default_rng([self.seed, self.round, 1]),
+            predict=predict,
+        )
 
     def _pairs(self) -> tuple[Floats, Indices]:
         """Predictions and labels that the temperature rests on."""

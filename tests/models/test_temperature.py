@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax, softmax
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from cusal import metrics
+from cusal import Session, metrics
 from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
 from cusal.models.networks import SmallNet
 from cusal.models.scaled import TemperatureScaled, is_held_out
@@ -141,6 +142,63 @@ def test_the_temperature_lowers_the_likelihood_loss_of_an_over_confident_network
 
 
 @pytest.mark.parametrize("method", ["held-out", "cross-fit"])
+def test_the_temperature_stays_right_as_a_warm_network_goes_on(method):
+    X, y = load_digits(return_X_y=True)
+    X = (X / 16).astype(np.float32)
+    model = TemperatureScaled(TorchClassifier(SmallNet(64, 10)), method=method)
+    for count in range(20, 181, 10):
+        model.set_params(random_state=count, model__random_state=count).fit(X[:count], y[:count])
+    raw, tempered = model.model_.predict_proba(X[200:]), model.predict_proba(X[200:])
+    best = fit_temperature(np.log(raw), y[200:], strength=0)
+    assert best > 1.2  # trained for 17 rounds, it is too sure
+    assert 0.6 * best < model.temperature_ < 1.6 * best
+    assert metrics.nll(tempered, y[200:]) < metrics.nll(raw, y[200:])
+
+
+def test_held_out_has_no_prior():
+    X, y = load_digits(return_X_y=True)
+    model = TemperatureScaled(GaussianNB()).fit(X[:300], y[:300])
+    rows = np.flatnonzero(is_held_out(X[:300]))
+    with np.errstate(divide="ignore"):
+        log_probs = np.log(model.model_.predict_proba(X[rows]))
+    assert model.temperature_ == fit_temperature(log_probs, y[rows], strength=0)
+
+
+@pytest.mark.parametrize("method", ["held-out", "cross-fit"])
+def test_a_session_goes_on_when_the_last_class_has_no_label_yet(method):
+    X, y = load_digits(return_X_y=True)
+    X = (X / 16).astype(np.float32)
+    rows = np.flatnonzero(y[:60] < 9)
+    network = TorchClassifier(SmallNet(64, 10), epochs=2)
+    labelled = {int(i): int(y[i]) for i in rows}
+    session = Session(X, TemperatureScaled(network, method=method), labelled=labelled, classes=range(10))
+    assert len(session.ask(5)) == 5
+
+
+def test_one_label_of_one_class_is_enough_for_a_network():
+    for method in ("held-out", "cross-fit"):
+        model = TemperatureScaled(TorchClassifier(SmallNet(2, 3), epochs=1, random_state=0), method=method)
+        model.fit(np.array([[0.0, 1.0], [3.0, 1.0]]), [0, 0])
+        assert model.predict_proba(np.eye(2)).shape == (2, 3)
+
+
+def test_a_training_side_of_one_class_is_an_error_that_says_what_to_do():
+    X, y = load_digits(return_X_y=True)
+    held_out = np.flatnonzero(is_held_out(X))
+    rows = [*held_out[y[held_out] == 1][:3], *np.flatnonzero(~is_held_out(X) & (y == 0))[:3]]
+    with pytest.raises(NotReady, match=r"6 row.*of 1 class.*label more, or use cross-fit"):
+        TemperatureScaled(LogisticRegression()).fit(X[rows], y[rows])
+    assert TemperatureScaled(LogisticRegression(), method="cross-fit").fit(X[rows], y[rows]).temperature_ > 0
+
+
+def test_the_side_of_a_row_does_not_depend_on_its_type_or_neighbours():
+    X, _ = load_digits(return_X_y=True)
+    assert np.array_equal(is_held_out(X / 16), is_held_out((X / 16).astype(np.float32)))
+    assert np.array_equal(is_held_out(X)[700:], is_held_out(X[700:]))
+    assert 0.17 < is_held_out(X).mean() < 0.23
+
+
+@pytest.mark.parametrize("method", ["held-out", "cross-fit"])
 def test_a_class_with_one_member_does_no_harm(method):
     X, y = load_digits(return_X_y=True)
     rows = np.append(np.flatnonzero(y[:200] != 9), np.flatnonzero(y == 9)[0])
@@ -193,6 +251,8 @@ def test_bad_use_is_named():
         TemperatureScaled(GaussianNB()).predict_proba(np.eye(2))
     with pytest.raises(InvalidInput, match="y"):
         TemperatureScaled(GaussianNB()).fit(np.eye(2), [0])
+    with pytest.raises(InvalidInput, match="class numbers"):
+        TemperatureScaled(GaussianNB()).fit(np.eye(2), ["a", "b"])
 
 
 def test_torch_is_not_loaded():

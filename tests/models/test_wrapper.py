@@ -101,3 +101,31 @@ def test_a_cold_model_starts_anew(wrap):
     model = seeded(wrap(TorchClassifier(SmallNet(64, 10), epochs=3, warm_start=False)), 1).fit(X[:200], Y[:200])
     once = model.predict_proba(X[:5])
     assert np.array_equal(model.fit(X[:200], Y[:200]).predict_proba(X[:5]), once)
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+def test_a_warm_model_goes_on_with_the_settings_of_now(wrap):
+    model = seeded(wrap(TorchClassifier(SmallNet(64, 10), epochs=1)), 1).fit(X[:200], Y[:200])
+    deep = max((name for name in model.get_params() if name.endswith("epochs")), key=len)
+    model.set_params(**{deep: 40, deep.replace("epochs", "learning_rate"): 0.01}).fit(X[:200], Y[:200])
+    assert innermost(model).epochs == 40
+    assert innermost(model).score(X[200:], Y[200:]) > 0.7
+
+
+class Bare:
+    """What cusal asks of a model, and no more."""
+
+    def fit(self, X, y):
+        self.inner = GaussianNB().fit(X, y)
+        return self
+
+    def predict_proba(self, X):
+        return self.inner.predict_proba(X)
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+def test_a_model_needs_fit_and_predict_proba_alone(wrap):
+    model = wrap(Bare()).fit(X[:200], Y[:200])
+    assert model.classes_.tolist() == list(range(10))
+    assert model.predict(X[200:210]).shape == (10,)
+    assert wrap(Bare()).fit(X[:200], Y[:200]).score(X[200:], Y[200:]) > 0.5

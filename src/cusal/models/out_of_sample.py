@@ -1,75 +1,127 @@
-"""Predictions of labelled points by models that were not fitted to them."""
+"""Predictions of labelled points by copies of a model that were not fitted to them.
+
+A copy stands for the model only if it was trained for as long. A model that starts warm, going on from its last fit,
+has copies that do the same: they are kept from one time to the next, and fitted as often as the model was. So that
+no copy ever meets the points that it is asked about, a point stays in the fold that it was given first.
+"""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cusal.checks import Floats, Indices
 from cusal.models import protocol
-from cusal.models.predictions import Subset, take
+from cusal.models.predictions import take
 
 FOLDS = 5
 Predict = Callable[[protocol.Model, Any, int], Floats]  # model, items, classes
 
 
-def out_of_fold(
-    model: protocol.Model,
-    X: object,
-    y: Indices,
-    *,
-    classes: int,
-    rng: np.random.Generator,
-    predict: Predict = protocol.predict_proba,
-) -> tuple[Floats, Indices]:
-    """Give (probs, labels) of all points, each predicted by a copy fitted to the other folds."""
-    fold = stratified_folds(y, min(FOLDS, len(y)), rng)
-    probs = np.full((len(y), classes), 1 / classes)  # what a fold knows that nothing can be fitted to
-    for held_out in range(int(fold.max()) + 1):
-        inside, outside = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
-        if (fitted := _fit(model, X, y, inside, rng)) is not None:
-            probs[outside] = predict(fitted, take(X, outside), classes)
-    return probs, y
+class Points(NamedTuple):
+    """Labelled points: items X (n, ...), class numbers y (n,), and what tells a point from others, keys (n,).
+
+    unlabelled: further items, for models that use them.
+    """
+
+    X: Any
+    y: Indices
+    keys: NDArray[Any]
+    unlabelled: Any = None
 
 
-def held_out_fifth(
-    model: protocol.Model,
-    X: object,
-    y: Indices,
-    *,
-    classes: int,
-    rng: np.random.Generator,
-    predict: Predict = protocol.predict_proba,
-) -> tuple[Floats, Indices]:
-    """Give (probs, labels) of a held-out fifth, predicted by a copy fitted to the rest."""
-    fold = stratified_folds(y, min(FOLDS, len(y)), rng)
-    inside, outside = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
-    fitted = _fit(model, X, y, inside, rng)
-    if fitted is None:
-        return np.full((len(outside), classes), 1 / classes), y[outside]
-    return predict(fitted, take(X, outside), classes), y[outside]
+class OutOfSample:
+    """What a model would say about labelled points if it had not been fitted to them."""
+
+    def __init__(self) -> None:
+        self._fold: dict[int, int] = {}  # by key
+        self._copies: dict[int, tuple[protocol.Model, int]] = {}  # by fold: a warm copy and how often it was fitted
+
+    def out_of_fold(
+        self,
+        model: protocol.Model,
+        points: Points,
+        *,
+        fits: int = 1,
+        classes: int,
+        rng: np.random.Generator,
+        predict: Predict = protocol.predict_proba,
+    ) -> tuple[Floats, Indices]:
+        """Give (probs, labels) of all points, each predicted by a copy fitted to the other folds.
+
+        model: as it was before its first fit, with the settings of now.
+        fits: how often the model has been fitted.
+        """
+        fold = self._assign(points, rng)
+        probs = np.empty((len(points.y), classes))
+        for number in np.unique(fold).tolist():
+            copy = self._copy(model, points, fold != number, fits, rng, number)
+            outside = np.flatnonzero(fold == number)
+            probs[outside] = _predicted(copy, take(points.X, outside), classes, predict)
+        return probs, points.y
+
+    def held_out(
+        self,
+        model: protocol.Model,
+        points: Points,
+        *,
+        fits: int = 1,
+        classes: int,
+        rng: np.random.Generator,
+        predict: Predict = protocol.predict_proba,
+    ) -> tuple[Floats, Indices]:
+        """Give (probs, labels) of one fold, predicted by a copy fitted to the others; settings as in `out_of_fold`."""
+        fold = self._assign(points, rng)
+        number = int(fold.min())
+        copy = self._copy(model, points, fold != number, fits, rng, number)
+        outside = np.flatnonzero(fold == number)
+        return _predicted(copy, take(points.X, outside), classes, predict), points.y[outside]
+
+    def _assign(self, points: Points, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Give each point its fold; a new one joins the fold with the fewest of its class, then the smallest."""
+        keys, labels = points.keys.tolist(), points.y.tolist()
+        sizes = np.zeros((max(labels) + 1, FOLDS), dtype=np.int64)
+        for key, label in zip(keys, labels, strict=True):
+            if key in self._fold:
+                sizes[label, self._fold[key]] += 1
+        for row in rng.permutation(len(keys)).tolist():
+            if keys[row] not in self._fold:
+                number = int(np.lexsort((sizes.sum(axis=0), sizes[labels[row]]))[0])
+                self._fold[keys[row]] = number
+                sizes[labels[row], number] += 1
+        return np.array([self._fold[key] for key in keys], dtype=np.int64)
+
+    def _copy(
+        self,
+        model: protocol.Model,
+        points: Points,
+        inside: NDArray[np.bool_],
+        fits: int,
+        rng: np.random.Generator,
+        number: int,
+    ) -> protocol.Model | None:
+        """Give the copy fitted to some points; None if they are of one class, which no classifier can learn."""
+        rows = np.flatnonzero(inside)
+        if len(np.unique(points.y[rows])) < 2:
+            return None
+        warm = bool(getattr(model, "warm_start", False))
+        copy, done = self._copies.get(number, (model, 0)) if warm else (model, fits - 1)
+        data = take(points.X, rows), points.y[rows]
+        for _ in range(done, fits):
+            copy = protocol.fitted_copy(
+                protocol.with_settings(copy, model),
+                data,
+                unlabelled=points.unlabelled,
+                seed=int(rng.integers(2**31 - 1)),
+                seeded=protocol.unseeded(model),
+            )
+        if warm:
+            self._copies[number] = copy, fits
+        return copy
 
 
-def stratified_folds(labels: Indices, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Give each point a fold so that every class is spread evenly; a class of one point lands in one of them."""
-    order = rng.permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]
-    fold = np.empty(len(labels), dtype=np.int64)
-    fold[order] = np.arange(len(labels)) % folds
-    return fold
-
-
-def _fit(
-    model: protocol.Model, X: object, y: Indices, inside: Indices, rng: np.random.Generator
-) -> protocol.Model | None:
-    """Give a copy of the model fitted to some rows; None if they are of one class, which no classifier can learn."""
-    if len(np.unique(y[inside])) < 2:
-        return None
-    return protocol.fitted_copy(
-        model,
-        (take(X, inside), y[inside]),
-        unlabelled=Subset(X, np.setdiff1d(np.arange(len(y)), inside)),  # what is left out takes the pool's part
-        seed=int(rng.integers(2**31 - 1)),
-        seeded=protocol.unseeded(model),
-    )
+def _predicted(model: protocol.Model | None, X: Any, classes: int, predict: Predict) -> Floats:
+    if model is None:  # what is known when nothing could be fitted
+        return np.full((len(X), classes), 1 / classes)
+    return predict(model, X, classes)

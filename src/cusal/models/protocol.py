@@ -41,6 +41,16 @@ def unseeded(model: Model) -> list[str]:
     return ["random_state"] if getattr(model, "random_state", 0) is None else []
 
 
+def with_settings(model: AnyModel, other: AnyModel) -> AnyModel:
+    """Give a copy of a model, fitted or not, with the settings of another of its kind, random states among them."""
+    model = copy.deepcopy(model)
+    if hasattr(other, "get_params"):
+        model.set_params(**other.get_params(deep=False))  # type: ignore[attr-defined]
+    elif hasattr(other, "random_state"):
+        model.random_state = other.random_state  # type: ignore[attr-defined]
+    return model
+
+
 def fitted_copy(
     model: AnyModel, data: tuple[Any, Indices], *, unlabelled: Any, seed: int, seeded: list[str]
 ) -> AnyModel:

@@ -20,7 +20,6 @@ Left open in the paper, and decided here:
   calibration error are both those of the uncalibrated model. The most probable class, hence accuracy, is the model's.
 """
 
-import hashlib
 from typing import Any, Self
 
 import numpy as np
@@ -29,10 +28,8 @@ from scipy.special import softmax
 
 from cusal.checks import as_array, as_count, as_positive, as_probs
 from cusal.errors import InvalidInput
-from cusal.models.predictions import take
-from cusal.models.wrapper import Probs, Wrapper
-
-TILE = 256  # items that are hashed together
+from cusal.models.content import content_keys
+from cusal.models.wrapper import Probs, Wrapper, classes_of
 
 
 class Uncalibrated(Wrapper):
@@ -66,15 +63,13 @@ class Uncalibrated(Wrapper):
         seed = np.random.default_rng().integers(2**63) if self.random_state is None else self.random_state
         self.model_ = self._fit_model(X, y, unlabelled)
         self.seed_ = as_count(seed, "random_state", least=0)
-        self.classes_ = np.asarray(self.model_.classes_)
+        self.classes_ = classes_of(self.model_, X)
         return self
 
     def scales(self, X: Any) -> NDArray[np.float64]:
         """Give what the logits of each item are multiplied by, (n,)."""
         self._fitted()
-        starts = range(0, max(1, len(X)), TILE)  # items on disk are never all in memory
-        uniform = [_content_uniform(take(X, slice(start, start + TILE)), self.seed_) for start in starts]
-        return np.asarray(self.spread ** (2 * np.concatenate(uniform) - 1))
+        return np.asarray(self.spread ** (2 * (content_keys(X, self.seed_) / 2.0**64) - 1))
 
     def _changed(self, probs: Any, X: Any) -> Probs:
         given = as_array(probs)
@@ -82,21 +77,3 @@ class Uncalibrated(Wrapper):
         scales = self.scales(X).reshape(-1, *(1 for _ in given.shape[1:]))
         with np.errstate(divide="ignore"):  # log 0 is -inf, whose softmax is 0 again
             return np.asarray(softmax(np.log(given) * scales, axis=-1))
-
-
-def _content_uniform(X: Any, seed: int) -> NDArray[np.float64]:
-    """Give each item a number in [0, 1) that depends on its content and the seed alone, (n,)."""
-    values = as_array(X)
-    if values.dtype.kind in "fiub":  # the type that an item is kept in does not count
-        with np.errstate(over="ignore"):
-            contents = (row.tobytes() for row in np.ascontiguousarray(values, dtype=np.float32))
-    else:
-        contents = (repr(row).encode() for row in values.tolist())
-    keyed = hashlib.blake2b(digest_size=8, key=str(seed).encode())
-    return np.array([_hash(keyed, content) for content in contents], dtype=np.uint64) / 2.0**64
-
-
-def _hash(keyed: Any, content: bytes) -> int:
-    state = keyed.copy()
-    state.update(content)
-    return int.from_bytes(state.digest(), "little")

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 
+from cusal.checks import as_array
 from cusal.errors import NotReady
 from cusal.models import protocol
+from cusal.models.predictions import take
 
 Probs = NDArray[np.float64]
 
@@ -27,7 +29,7 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     model: Any
     model_: Any
-    classes_: NDArray[Any]
+    classes_: NDArray[np.int64]
 
     @property
     def uses_unlabelled(self) -> bool:
@@ -43,7 +45,7 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Give changed probabilities, (n, classes)."""
         return self._changed(self._fitted().predict_proba(X), X)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[np.int64]:
         """Give the most probable class of each item, (n,)."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
 
@@ -53,9 +55,8 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def sample_proba(self, X: Any, n: int) -> Probs:
         """Give the model's samples, each changed, (rows, n, classes)."""
-        columns = np.asarray(self.classes_, dtype=np.int64)
-        sampled = protocol.sample_proba(self._fitted(), X, n, classes=int(columns.max()) + 1)
-        return self._changed(sampled[:, :, columns], X)
+        sampled = protocol.sample_proba(self._fitted(), X, n, classes=int(self.classes_.max()) + 1)
+        return self._changed(sampled[:, :, self.classes_], X)
 
     @_model_has("scoring_proba")
     def scoring_proba(self, X: Any) -> Probs:
@@ -72,12 +73,9 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _fit_model(self, X: Any, y: Any, unlabelled: Any) -> Any:
-        """Give the model fitted to (X, y): where it starts warm, the one fitted before, with the seeds of now."""
-        if self.warm_start and hasattr(self, "model_"):
-            model = copy.deepcopy(self.model_)
-            _copy_seeds(self.model, model)
-        else:
-            model = unfitted(self.model)
+        """Give the model fitted to (X, y): where it starts warm, the one fitted before, with the settings of now."""
+        goes_on = self.warm_start and hasattr(self, "model_")
+        model = protocol.with_settings(self.model_, self.model) if goes_on else unfitted(self.model)
         if self.uses_unlabelled and unlabelled is not None:
             model.fit(X, y, unlabelled=unlabelled)
         else:
@@ -95,10 +93,8 @@ def unfitted(model: Any) -> Any:
     return clone(model) if hasattr(model, "get_params") else copy.deepcopy(model)
 
 
-def _copy_seeds(source: Any, target: Any) -> None:
-    """Give `target`, and the models inside it, the random states of `source`."""
-    if hasattr(source, "get_params"):
-        params = source.get_params(deep=True)
-        target.set_params(**{name: value for name, value in params.items() if name.split("__")[-1] == "random_state"})
-    elif hasattr(source, "random_state"):
-        target.random_state = source.random_state
+def classes_of(model: Any, X: Any) -> NDArray[np.int64]:
+    """Give the class numbers of the model's columns: its own `classes_`, else as many as it gives for an item of X."""
+    own = getattr(model, "classes_", None)
+    columns = as_array(model.predict_proba(take(X, slice(0, 1)))).shape[1] if own is None else 0
+    return np.asarray(np.arange(columns) if own is None else own, dtype=np.int64)
