@@ -85,7 +85,7 @@ def test_only_a_small_sample_of_the_unlabelled_items_is_read_and_none_is_kept(di
 def test_an_empty_pool_and_a_handful_of_labels_will_do(digits):
     X, y = digits
     model = AugmentedClassifier(SmallNet(64, 10), epochs=2, random_state=0)
-    assert model.fit(X[:3], y[:3], unlabelled=X[:0]).strength_ == 0.25
+    assert model.fit(X[:1], y[:1], unlabelled=X[:0]).strength_ == 0.25
     assert model.fit(X[:4], y[:4]).scoring_proba(X[:5]).shape == (5, 10)
 
 
@@ -100,6 +100,57 @@ def test_training_sees_each_row_plain_changed_or_mixed(digits, fitted):
         assert 60 < int(share.sum()) < 140
     assert torch.equal(batch.labels[:, 0], labels)
     assert torch.allclose(batch.weights.sum(1), torch.ones(300))
+    own, other = (batch.weights[mixed, side].reshape(-1, 1, 1, 1) for side in (0, 1))
+    partners = (batch.items[mixed] - own * items[mixed]) / other
+    nearest = torch.cdist(partners.flatten(1), items.flatten(1)).argmin(1)
+    sure = batch.weights[mixed, 1] > 0.05  # of less the partner cannot be told
+    assert torch.equal(batch.labels[mixed, 1][sure], labels[nearest][sure])
+
+
+def test_the_loss_of_training_is_that_of_augmented_items(digits, fitted):
+    X, y = digits
+    items, labels = torch.from_numpy(X[:300]), torch.from_numpy(y[:300])
+    model = pickle.loads(pickle.dumps(fitted))
+    losses = []
+    for model.strength_ in (0.0, 1.0):
+        torch.manual_seed(0)
+        with torch.inference_mode():
+            losses.append(float(model._loss(model.module_, items, labels)))
+    plain = -np.log(model.predict_proba(X[:300])[np.arange(300), y[:300]]).mean()
+    assert losses[0] == pytest.approx(plain, rel=1e-5)
+    assert losses[1] > losses[0] + 0.1
+
+
+def test_items_are_judged_by_a_model_that_never_saw_them_and_goes_on_with_the_network(digits, monkeypatch):
+    X, y = digits
+    taught, judged = set(), set()
+    vary = AugmentedClassifier._vary
+
+    class Judge(TorchClassifier):
+        _get_param_names = TorchClassifier._get_param_names
+
+        def fit(self, X, y):
+            taught.update(row.numpy().tobytes() for row in X)
+            return super().fit(X, y)
+
+    def watched(self, items, labels, strength, *, generator=None):
+        if generator is not None:  # training draws from torch's own
+            judged.update(row.numpy().tobytes() for row in items)
+        return vary(self, items, labels, strength, generator=generator)
+
+    monkeypatch.setattr("cusal.models.augmented.TorchClassifier", Judge)
+    monkeypatch.setattr(AugmentedClassifier, "_vary", watched)
+    model = AugmentedClassifier(SmallNet(64, 10), epochs=10)
+    for count in range(50, 151, 10):
+        model.set_params(random_state=count).fit(X[:count], y[:count])
+    assert not taught & judged
+    assert len(taught | judged) == 150
+    assert abs(len(taught) - len(judged)) < 40
+    cold = AugmentedClassifier(SmallNet(64, 10), epochs=10, warm_start=False, random_state=0)
+    for _ in range(2):
+        cold.fit(X[:150], y[:150])
+    warm, anew = (judge.score(X[150:], y[150:]) for judge in (model.judge_, cold.judge_))
+    assert warm > anew + 0.2
 
 
 def test_scoring_is_the_mean_over_the_item_and_its_copies(digits, fitted):

@@ -15,9 +15,11 @@ What the paper, and for the details the code that its authors published with it,
 
 What is left open, or differs, and how it is decided here:
 - A strength is how far each operation may go; all that are named act on an item, with random parameters of its own.
-- A labelled validation set would cost labels. A half of the labelled items, drawn anew at each fit, trains the judging
-  model with new weights and the fit's own settings, and the other half is judged: half a fit of extra cost, none when
-  only one strength is given. Below four items there is nothing to halve: the weakest strength is taken.
+- A labelled validation set would cost labels. Half of the labelled items train the judging model, with the fit's own
+  settings, and the other half is judged: half a fit of extra cost, none when only one strength is given. With
+  `warm_start` the judging model goes on from fit to fit too, or it would hardly be trained beside a network that does;
+  so an item's content decides its half, once and for all. While a half is empty the weakest strength is taken. `save`
+  leaves the judging model out.
 - No change is no candidate: changes make a plainly trained model's loss rise, so it would always win, and for the same
   reason the weakest strength often does. Set `strengths` accordingly.
 - Every row of a mini-batch is left as it is, changed or mixed with equal chances: the paper's training set in the mean,
@@ -55,6 +57,7 @@ from cusal.models.augmentation import (
     mixup,
 )
 from cusal.models.batches import Stored, is_lazy, rows_of
+from cusal.models.content import content_keys
 from cusal.models.predictions import take
 from cusal.models.torch import Probs, TorchClassifier
 
@@ -85,6 +88,7 @@ class AugmentedClassifier(TorchClassifier):
     uses_unlabelled = True
     strength_: float
     scoring_strength_: float
+    judge_: TorchClassifier
 
     def __init__(
         self,
@@ -93,6 +97,7 @@ class AugmentedClassifier(TorchClassifier):
         operations: Sequence[str] = DEFAULT,
         strengths: Sequence[float] = (0.25, 0.5, 0.75, 1.0),
         copies: int = 2,
+        pretrained: bool = False,
         epochs: int = 30,
         batch_size: int = 128,
         learning_rate: float = 1e-3,
@@ -104,6 +109,7 @@ class AugmentedClassifier(TorchClassifier):
     ) -> None:
         super().__init__(
             module,
+            pretrained=pretrained,
             epochs=epochs,
             batch_size=batch_size,
             learning_rate=learning_rate,
@@ -170,22 +176,24 @@ class AugmentedClassifier(TorchClassifier):
     def _choose_strength(self, items: Stored, labels: Tensor) -> float:
         """Give the strength of least loss on one half of the items, judged by a model trained plainly on the other."""
         strengths = sorted(self.strengths)
-        if len(strengths) == 1 or len(items) < 4:
+        if len(strengths) == 1:
             return float(strengths[0])
-        taught, judged = torch.randperm(len(items)).to(labels.device).tensor_split(2)
-        judged = judged[:JUDGED]
-        settings = {name: getattr(self, name) for name in TorchClassifier._get_param_names()}
+        is_judged = content_keys(items) % 2 == 1
+        taught, judged = np.flatnonzero(~is_judged), torch.from_numpy(np.flatnonzero(is_judged)[:JUDGED])
+        if len(taught) == 0 or len(judged) == 0:
+            return float(strengths[0])
         seed = int(torch.randint(2**62, ()))
-        judge = TorchClassifier(**settings | {"warm_start": False, "random_state": seed})
-        judge.fit(take(items, taught.cpu().numpy()), labels[taught])
+        settings = {name: getattr(self, name) for name in TorchClassifier._get_param_names()} | {"random_state": seed}
+        judge = self.judge_ if self.warm_start and hasattr(self, "judge_") else TorchClassifier(self.module)
+        self.judge_ = copy.copy(judge).set_params(**settings).fit(take(items, taught), labels[taught])
         losses = np.zeros(len(strengths))
         draws = [torch.Generator().manual_seed(seed) for _ in strengths]  # the same for all strengths
         for rows in judged.split(JUDGED_AT_ONCE):
-            shown = rows_of(items, rows.cpu().numpy(), labels.device)
+            shown = rows_of(items, rows.numpy(), labels.device)
             for i, strength in enumerate(strengths):
                 batch = self._vary(shown, labels[rows], strength, generator=draws[i])
                 loss = mixed_cross_entropy(
-                    judge._run(batch.items, judge.module_), batch.labels.cpu(), batch.weights.cpu()
+                    self.judge_._run(batch.items, self.judge_.module_), batch.labels.cpu(), batch.weights.cpu()
                 )
                 losses[i] += len(rows) * float(loss)
         return float(strengths[int(np.argmin(losses))])
@@ -240,7 +248,7 @@ class AugmentedClassifier(TorchClassifier):
 
     def _check_settings(self) -> None:
         for name, values in (("operations", self.operations), ("strengths", self.strengths)):
-            if isinstance(values, str) or not isinstance(values, Sequence) or len(values) == 0:
+            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) == 0:
                 raise InvalidInput(f"{name} is {values!r}; expected a list of one or more.")
         for operation in self.operations:
             if operation not in NAMES:
