@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits
 from torch import nn
 
 from cusal.errors import DataError, InvalidInput, MissingMethod, NotReady
+from cusal.models.energy import EnergyClassifier
 from cusal.models.networks import GarmentClassifier, MnistNet, SmallNet
 from cusal.models.resnet import ResNet18
 from cusal.models.torch import TorchClassifier
@@ -279,7 +280,10 @@ def test_bad_data_are_named_and_change_nothing(X, y, message):
     assert np.array_equal(model.predict_proba(np.eye(2)), before)
 
 
-@pytest.mark.parametrize("setting", [{"epochs": 0}, {"batch_size": 2.5}, {"learning_rate": -1}, {"random_state": "x"}])
+@pytest.mark.parametrize(
+    "setting",
+    [{"epochs": 0}, {"batch_size": 2.5}, {"learning_rate": -1}, {"weight_decay": -1}, {"random_state": "x"}],
+)
 def test_bad_settings_are_named(setting):
     (name,) = setting
     with pytest.raises(InvalidInput, match=name):
@@ -323,3 +327,31 @@ def test_a_pickle_from_before_a_parameter_was_added_goes_on(digits, model):
     older.__setstate__(state)
     assert older.get_params()["precision"] == "float32"
     assert np.array_equal(older.fit(X[:50], y[:50]).predict_proba(X), model.fit(X[:50], y[:50]).predict_proba(X))
+
+
+def test_given_weights_are_discarded_unless_pretrained_or_frozen(digits, model):
+    X, y = digits
+    settings = {"epochs": 1, "learning_rate": 1e-9, "random_state": 0}
+    given = copy.deepcopy(model.module_)
+    assert TorchClassifier(given, **settings).fit(X, y).score(X, y) < 0.5
+    kept = TorchClassifier(given, pretrained=True, **settings).fit(X, y)
+    np.testing.assert_allclose(kept.predict_proba(X), model.predict_proba(X), atol=1e-5)
+    given.requires_grad_(False)
+    last = [layer for layer in given.modules() if isinstance(layer, nn.Linear)][-1].requires_grad_(True)
+    head = TorchClassifier(given, epochs=30, learning_rate=0.01, random_state=0).fit(X[:300], y[:300])
+    assert np.array_equal(head.embed(X), model.embed(X))
+    assert head.score(X, y) > 0.8
+    assert last.weight.equal(given.get_parameter([name for name, _ in given.named_parameters()][-2]))
+
+
+def test_settings_of_numpy_types_are_saved_and_another_class_is_refused(tmp_path, digits):
+    X, y = digits
+    model = TorchClassifier(
+        SmallNet(64, 10), epochs=np.int64(1), learning_rate=np.float64(0.01), random_state=np.int64(3)
+    )
+    model.fit(X[:50], y[:50]).save(tmp_path / "m.pt")
+    again = TorchClassifier.load(tmp_path / "m.pt", SmallNet(64, 10))
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.get_params()["random_state"] == 3
+    with pytest.raises(InvalidInput, match="holds a TorchClassifier"):
+        EnergyClassifier.load(tmp_path / "m.pt", SmallNet(64, 10))

@@ -39,6 +39,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that trains `module` with Adam on cross entropy.
 
     module: gives logits (n, classes) for float32 items (n, ...); unchanged, the trained copy is `module_`.
+    pretrained: start from the weights that `module` has, not from new ones. Frozen layers keep theirs in any case.
     epochs, batch_size, learning_rate, weight_decay: of each fit; the optimiser starts anew each time.
     warm_start: go on from the weights of the fit before; otherwise every fit draws new ones.
     device: "cpu", "cuda" and so on; None takes CUDA where there is one.
@@ -60,6 +61,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         module: nn.Module,
         *,
+        pretrained: bool = False,
         epochs: int = 30,
         batch_size: int = 128,
         learning_rate: float = 1e-3,
@@ -70,6 +72,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | None = None,
     ) -> None:
         self.module = module
+        self.pretrained = pretrained
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -95,7 +98,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = torch.from_numpy(as_labels(y, "y", count=len(items), classes=classes)).to(device)
         seed = self._seed()
         with _seeded(seed, device):
-            if fresh:
+            if fresh and not self.pretrained:
                 _reset(module)
             self._train(module, items, labels)
         self.module_, self.seed_, self.item_shape_ = module, seed, tuple(items.shape[1:])
@@ -154,8 +157,9 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the settings and weights to `path`; a file that is there is replaced in one step."""
         self._check_fitted()
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "module"}
+        settings = {name: _plain(value) for name, value in self.get_params(deep=False).items() if name != "module"}
         content = {
+            "class": type(self).__name__,
             "settings": settings,
             "weights": self.module_.state_dict(),
             "fitted": {"seed_": self.seed_, "item_shape_": self.item_shape_, "classes": len(self.classes_)},
@@ -178,6 +182,10 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"{path} does not exist; give the path of a file that `save` wrote.") from None
         except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
             raise DataError(f"{path} is not a file that `save` wrote, or is damaged: {error}") from error
+        if content.get("class", cls.__name__) != cls.__name__:
+            raise InvalidInput(
+                f"{path} holds a {content['class']}, not a {cls.__name__}; load it with {content['class']}.load."
+            )
         model = cls(module, **settings)
         model.module_ = copy.deepcopy(module).eval()
         try:
@@ -194,7 +202,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         optimiser = torch.optim.Adam(
             module.parameters(),
             lr=as_positive(self.learning_rate, "learning_rate"),
-            weight_decay=self.weight_decay,
+            weight_decay=as_positive(self.weight_decay, "weight_decay") if self.weight_decay != 0 else 0.0,
             fused=True,
         )
         module.train()
@@ -272,12 +280,21 @@ def _output_width(module: nn.Module, items: Tensor) -> int:
 
 
 def _reset(module: nn.Module) -> None:
-    """Draw new weights: by the module's own `reset_parameters` where it has one, else by its parts'."""
+    """Draw new weights: by the module's own `reset_parameters` where it has one, else by its parts'; not if frozen."""
+    if not any(weight.requires_grad for weight in module.parameters()):
+        return
     if hasattr(module, "reset_parameters"):
         module.reset_parameters()
     else:
         for part in module.children():
             _reset(part)
+
+
+def _plain(value: Any) -> Any:
+    """Give a setting without NumPy's types, which a file of weights cannot hold."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 @contextmanager
