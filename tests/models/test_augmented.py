@@ -270,8 +270,10 @@ def test_an_error_leaves_the_model_as_it_was(digits):
     model = AugmentedClassifier(SmallNet(64, 10), strengths=[0.5], epochs=2, random_state=0).fit(X[:50], y[:50])
     before = model.scoring_proba(X)
     model.set_params(strengths=[0.25, 1.0])
-    with pytest.raises(InvalidInput, match="shape"):
+    with pytest.raises(InvalidInput, match=r"unlabelled items have shape \(1, 4, 8\)"):
         model.fit(X[:50], y[:50], unlabelled=X[:9, :, :4])
+    with pytest.raises(InvalidInput, match="unlabelled: row 3 holds NaN"):
+        model.fit(X[:50], y[:50], unlabelled=np.where(np.arange(9)[:, None, None, None] == 3, np.nan, X[:9]))
     assert (model.strength_, model.scoring_strength_) == (0.5, 0.5)
     assert np.array_equal(model.scoring_proba(X), before)
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from cusal import Session
 from cusal.errors import InvalidInput, NotReady
-from cusal.models.energy import EnergyClassifier
+from cusal.models.energy import EnergyClassifier, _Chains
 from cusal.models.networks import GarmentClassifier, MnistNet, SmallNet
 from cusal.models.torch import TorchClassifier
 
@@ -21,6 +21,25 @@ NOISE = np.random.default_rng(0).uniform(size=(200, 64)).astype(np.float32)
 
 def make(**settings):
     return EnergyClassifier(SmallNet(64, 10), **{"epochs": 15, "batch_size": 32, "random_state": 3} | settings)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return make(learning_rate=0.01).fit(X[:100], Y[:100], unlabelled=POOL)
+
+
+def slope_of(*weights):
+    """A network with the energy -weights . x - log 2, whose slope is the same everywhere."""
+    layer = nn.Linear(len(weights), 2, bias=False)
+    with torch.no_grad():
+        layer.weight[:] = torch.tensor(weights)
+    return layer
+
+
+def chains_between(low, high, count=4000):
+    """Chains that all stand in the middle of the range."""
+    low, high = torch.tensor(low), torch.tensor(high)
+    return _Chains(((low + high) / 2).repeat(count, 1), low, high)
 
 
 class Lazy:
@@ -111,12 +130,80 @@ def test_samples_stay_where_items_are():
     assert model.samples_.std(0).max() > 0.1
 
 
-def test_energies_stay_bounded_over_many_warm_fits():
-    model = make(learning_rate=0.01, epochs=6)
-    for seed in range(10):
-        model.set_params(random_state=seed).fit(X[:100], Y[:100], unlabelled=POOL)
-    assert np.abs(model.energy(X)).max() < 100
-    assert model.score(X[800:], Y[800:]) > 0.8
+def test_samples_of_a_fit_are_more_probable_than_what_they_began_as(trained):
+    begun = np.random.default_rng(0).uniform(X[:800].min(0), X[:800].max(0), (200, 64))
+    assert trained.energy(trained.samples_).mean() < trained.energy(begun).mean() - 4
+
+
+def test_langevin_steps_lower_the_energy_and_more_of_them_lower_it_further(trained):
+    torch.manual_seed(0)
+    noise, low, high = torch.from_numpy(NOISE), torch.zeros(64), torch.ones(64)
+    energies = [trained.energy(NOISE).mean()]
+    for steps in (1, 3, 9):
+        sampler = make(sampling_steps=steps, step_size=0.01, unlabelled_batch_size=len(NOISE), restart_rate=0)
+        samples = sampler._sample(trained.module_, _Chains(noise.clone(), low, high))
+        energies.append(trained.energy(samples).mean())
+    assert np.all(np.diff(energies) < -0.05)
+
+
+def test_a_langevin_step_is_the_slope_and_noise_in_units_of_the_range():
+    torch.manual_seed(0)
+    chains = chains_between([0.0, -10.0, 0.0], [1.0, 10.0, 2.0])
+    settings = {"sampling_steps": 4, "step_size": 0.01, "sampling_noise": 0.02, "restart_rate": 0}
+    start = chains.samples[0].clone()
+    samples = make(**settings, unlabelled_batch_size=4000)._sample(slope_of(3.0, -0.1, 0.0), chains)
+    moved = (samples - start) / torch.tensor([1, 20, 2])
+    # By hand, in units of r: four steps of 0.01 r times the slope of -E, and the root of four times a noise of 0.02.
+    np.testing.assert_allclose(moved.mean(0), [0.12, -0.08, 0], atol=0.004)
+    np.testing.assert_allclose(moved.std(0), 0.04, rtol=0.05)
+
+
+def test_only_the_chosen_chains_move_and_the_buffer_keeps_where_they_went():
+    torch.manual_seed(0)
+    chains = chains_between([0.0, 0.0], [1.0, 5.0], count=50)
+    start = chains.samples.clone()
+    samples = make(restart_rate=0)._sample(slope_of(1.0, 0.0), chains)
+    gone = chains.samples[(chains.samples != start).any(1)]
+    assert samples.shape == (32, 2)
+    assert torch.equal(gone.sort(0).values, samples.sort(0).values)
+
+
+@pytest.mark.parametrize("rate", [0, 0.25, 1])
+def test_the_restart_rate_is_the_share_of_chains_that_start_anew_anywhere_in_the_range(rate):
+    torch.manual_seed(0)
+    chains = chains_between([0.0, -10.0], [1.0, 10.0])
+    start = chains.samples[0].clone()
+    sampler = make(restart_rate=rate, sampling_noise=0, unlabelled_batch_size=4000)
+    samples = sampler._sample(slope_of(0.0, 0.0), chains)
+    anew = samples[(samples != start).any(1)]
+    assert len(anew) / len(samples) == pytest.approx(rate, abs=0.03)
+    if rate:  # uniform: the middle is the mean, a range over the root of 12 the deviation
+        np.testing.assert_allclose((anew.mean(0) - start) / torch.tensor([1, 20]), 0, atol=0.03)
+        np.testing.assert_allclose(anew.std(0), np.array([1, 20]) / np.sqrt(12), rtol=0.05)
+
+
+def test_samples_of_a_warm_fit_move_into_its_range():
+    model = make(epochs=1).fit(10 * X[:100], Y[:100])
+    assert model.samples_.max() > X.max()
+    model.fit(X[:100], Y[:100])
+    assert np.all(model.samples_ >= X[:100].min(0))
+    assert np.all(model.samples_ <= X[:100].max(0))
+
+
+def test_the_penalty_bounds_energies_over_warm_fits_where_sampling_cannot_follow():
+    def fitted(penalty):
+        model = make(energy_penalty=penalty, energy_weight=1, step_size=0.001, learning_rate=0.01, epochs=8)
+        for seed in range(3):
+            model.set_params(random_state=seed).fit(X[:100], Y[:100], unlabelled=POOL)
+        return model
+
+    bounded, free = fitted(0.1), fitted(0)
+    limit = 1 / (2 * 0.1)
+    assert bounded.energy(POOL).mean() == pytest.approx(-limit, rel=0.2)
+    assert bounded.energy(bounded.samples_).mean() == pytest.approx(limit, rel=0.2)
+    assert np.abs(bounded.energy(POOL)).max() < 3 * limit
+    assert np.abs(free.energy(POOL)).max() > 10 * limit
+    assert np.abs(free.energy(free.samples_)).max() > 10 * limit
 
 
 def test_the_pool_is_read_in_batches_and_forgotten():
@@ -157,6 +244,12 @@ def test_an_unusable_pool_is_an_error_and_leaves_the_model_as_it_was():
         model.fit(X[:100], Y[:100], unlabelled=np.zeros((5, 3)))
     with pytest.raises(InvalidInput, match="unlabelled: row 0 holds NaN"):
         model.fit(X[:100], Y[:100], unlabelled=np.full((1, 64), np.nan))
+    with pytest.raises(InvalidInput, match="unlabelled: row 0 holds NaN or a number beyond float32"):
+        model.fit(X[:100], Y[:100], unlabelled=np.full((1, 64), 1e300))
+    with pytest.raises(InvalidInput, match="unlabelled holds <U1; expected numbers"):
+        model.fit(X[:100], Y[:100], unlabelled=np.full((5, 64), "a"))
+    with pytest.raises(InvalidInput, match="training diverged"):  # the samples have moved by then
+        model.set_params(learning_rate=1e30).fit(X[:100], Y[:100], unlabelled=POOL)
     assert np.array_equal(model.predict_proba(X), before)
     assert np.array_equal(model.samples_, samples)
 

@@ -56,7 +56,7 @@ from cusal.models.augmentation import (
     mixed_cross_entropy,
     mixup,
 )
-from cusal.models.batches import Stored, is_lazy, rows_of
+from cusal.models.batches import Stored, check_shape, is_lazy, rows_of
 from cusal.models.content import content_keys
 from cusal.models.predictions import take
 from cusal.models.torch import Probs, TorchClassifier
@@ -206,7 +206,9 @@ class AugmentedClassifier(TorchClassifier):
         if len(strengths) == 1:
             return float(strengths[0])
         rng = np.random.default_rng(self.seed_)
-        sample = as_array(take(items, np.sort(rng.choice(len(items), min(SAMPLE, len(items)), replace=False))))
+        rows = np.sort(rng.choice(len(items), min(SAMPLE, len(items)), replace=False))
+        sample = rows_of(items, rows, torch.device("cpu"), name="unlabelled")
+        check_shape(sample, self.item_shape_)
         values = []
         for strength in strengths:
             entropies = self._answers(lambda: entr(self.predict_proba(sample)).sum(1), strength)

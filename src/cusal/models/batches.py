@@ -14,6 +14,7 @@ from torch import Tensor
 from cusal.ahead import read_ahead
 from cusal.checks import Indices
 from cusal.errors import InvalidInput
+from cusal.models.predictions import take
 
 Stored = Any  # a tensor on the training device, or lazy items
 
@@ -31,9 +32,17 @@ def as_items(X: Any, device: torch.device) -> Stored:
     return values if is_lazy(X) else _as_tensor(values, device)
 
 
-def rows_of(items: Any, rows: slice | Indices, device: torch.device) -> Tensor:
-    """Give some rows of an array, a tensor or lazy items as a finite float32 tensor."""
-    return _as_tensor(items[rows], device, first=rows.start if isinstance(rows, slice) else None)
+def rows_of(items: Any, rows: slice | Indices, device: torch.device, *, name: str = "X") -> Tensor:
+    """Give some rows of an array, a tensor or lazy items as a finite float32 tensor; errors call the items `name`."""
+    return _as_tensor(take(items, rows), device, rows=rows, name=name)
+
+
+def check_shape(unlabelled: Tensor, item_shape: tuple[int, ...]) -> None:
+    """Complain about unlabelled items that are not of the shape of the labelled ones."""
+    if tuple(unlabelled.shape[1:]) != item_shape:
+        raise InvalidInput(
+            f"unlabelled items have shape {tuple(unlabelled.shape[1:])}; expected {item_shape}, as those of X."
+        )
 
 
 def mini_batches(items: Stored, batch_size: int, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
@@ -46,18 +55,20 @@ def mini_batches(items: Stored, batch_size: int, device: torch.device) -> Iterat
     return ((rows, items[rows]) for rows in (batch.to(device) for batch in batches))
 
 
-def _as_tensor(values: Any, device: torch.device, *, first: int | None = 0) -> Tensor:
-    """Give rows as a finite float32 tensor, without a copy where they are one; `first` numbers them, if known."""
+def _as_tensor(values: Any, device: torch.device, *, rows: slice | Indices = slice(0, None), name: str = "X") -> Tensor:
+    """Give values as a finite float32 tensor, without a copy where they are one; `rows` are their positions."""
     if not isinstance(values, Tensor):
+        values = np.asarray(values)
         if values.dtype.kind not in "fiub":
-            raise InvalidInput(f"X holds {values.dtype}; expected numbers. Encode other values as numbers first.")
+            raise InvalidInput(f"{name} holds {values.dtype}; expected numbers. Encode other values as numbers first.")
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinity and is reported below
             array = np.ascontiguousarray(values, dtype=np.float32)
         values = torch.from_numpy(array if array.flags.writeable else array.copy())  # torch may write to it
-    rows = values.detach().to(device, torch.float32)
-    if not torch.isfinite(rows.sum()):  # one number to look at; a finite sum has only finite terms
-        bad = ~torch.isfinite(rows).flatten(1).all(1)
+    given = values.detach().to(device, torch.float32)
+    if not torch.isfinite(given.sum()):  # one number to look at; a finite sum has only finite terms
+        bad = ~torch.isfinite(given).flatten(1).all(1)
         if bad.any():
-            place = "a row" if first is None else f"row {first + int(bad.int().argmax())}"
-            raise InvalidInput(f"X: {place} holds NaN or a number beyond float32; fill or drop it first.")
-    return rows
+            place = int(bad.int().argmax())
+            row = rows.start + place if isinstance(rows, slice) else int(rows[place])
+            raise InvalidInput(f"{name}: row {row} holds NaN or a number beyond float32; fill or drop it first.")
+    return given

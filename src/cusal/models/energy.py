@@ -26,9 +26,9 @@ What they leave open for small networks and few labels, and how it is decided he
 - The range of values: each coordinate's smallest and largest value among the labelled items and one draw of
   unlabelled ones. New samples are uniform in it and all are clipped to it. Steps and noise are in its units, so that
   the scale of the items does not matter; the defaults are JEM's, 0.25 and 0.005 of a range.
-- The penalty (Du and Mordatch 2019) bounds the energies: the term pulls those of items towards -1/(2a) and those of
-  samples towards 1/(2a), and no farther. So few steps cannot follow the network in the long run; without the penalty
-  the gap could grow as long as training goes on, over all warm rounds.
+- The penalty (Du and Mordatch 2019) bounds the energies of items and samples. Where so few steps cannot follow the
+  network, it holds items at -1/(2a) and samples at 1/(2a), and without it they go on and on (a test shows both); where
+  the steps follow, both stay near 0. It bounds nothing elsewhere, such as the energy of uniform noise.
 - The weight is small, so that the energy term does not outrun the cross entropy of a few hundred labels.
 - A few steps and 32 samples for each labelled batch keep the cost of a fit at a few times the plain one's.
 - The buffer goes on from one warm fit to the next and is pickled with the model, so it is small: 256 samples of
@@ -45,10 +45,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cusal.checks import as_array, as_count, as_positive
+from cusal.checks import as_count, as_positive
 from cusal.errors import InvalidInput
-from cusal.models.batches import Stored, is_lazy, rows_of
-from cusal.models.predictions import take
+from cusal.models.batches import Stored, check_shape, is_lazy, rows_of
 from cusal.models.torch import TorchClassifier
 
 
@@ -89,6 +88,7 @@ class EnergyClassifier(TorchClassifier):
         sampling_noise: float = 0.005,
         buffer_size: int = 256,
         restart_rate: float = 0.05,
+        pretrained: bool = False,
         epochs: int = 30,
         batch_size: int = 128,
         learning_rate: float = 1e-3,
@@ -100,6 +100,7 @@ class EnergyClassifier(TorchClassifier):
     ) -> None:
         super().__init__(
             module,
+            pretrained=pretrained,
             epochs=epochs,
             batch_size=batch_size,
             learning_rate=learning_rate,
@@ -163,10 +164,10 @@ class EnergyClassifier(TorchClassifier):
         low, high = seen.amin(0), seen.amax(0)
         shape = (self.buffer_size, *items.shape[1:])
         if self.warm_start and hasattr(self, "samples_") and self.samples_.shape == shape:
-            samples = torch.from_numpy(self.samples_.copy()).to(items.device)
+            samples = torch.from_numpy(self.samples_).to(items.device)
         else:
             samples = low + (high - low) * torch.rand(shape, device=items.device)
-        return _Chains(samples, low, high)
+        return _Chains(samples.clamp(low, high), low, high)  # also a copy: a fit that fails leaves `samples_` alone
 
     def _sample(self, module: nn.Module, chains: "_Chains") -> Tensor:
         """Move some chains on by a few Langevin steps and give where they are now."""
@@ -189,15 +190,9 @@ class EnergyClassifier(TorchClassifier):
     def _draw(self, count: int, items: Tensor) -> Tensor:
         """Give `count` unlabelled items by chance, with repetition, where and in the shape that `items` are."""
         rows = torch.randint(len(self._unlabelled), (count,)).numpy()
-        drawn = np.ascontiguousarray(as_array(take(self._unlabelled, rows)), dtype=np.float32)
-        if drawn.shape[1:] != items.shape[1:]:
-            raise InvalidInput(
-                f"unlabelled items have shape {drawn.shape[1:]}; expected {tuple(items.shape[1:])}, as those of X."
-            )
-        bad = ~np.isfinite(drawn.reshape(count, -1)).all(1)
-        if bad.any():
-            raise InvalidInput(f"unlabelled: row {rows[bad][0]} holds NaN or infinity; fill or drop it first.")
-        return torch.from_numpy(drawn).to(items.device)
+        drawn = rows_of(self._unlabelled, rows, items.device, name="unlabelled")
+        check_shape(drawn, tuple(items.shape[1:]))
+        return drawn
 
     def _check_settings(self) -> None:
         for name in ("unlabelled_batch_size", "sampling_steps", "buffer_size"):

@@ -15,8 +15,9 @@ By DDU's published code, and here: a convolution is bounded as an operator on im
 iteration through the convolution and its transpose (the norm of the reshaped weight is another number); one step in
 each training batch, none in prediction; gradients pass through sigma; only the last, linear layer is free.
 Decided here: `START_STEPS` steps from a fixed vector before the first training batch, since the few batches of a round
-of active learning would not find sigma from a random one. The estimate comes from below: a test
-holds the true norm, after training, to within two per cent of the bound.
+of active learning would not find sigma from a random one. As sigma depends on the size of the images, prediction takes
+these steps too for images of another size than those of training, and keeps nothing of them. The estimate comes from
+below: tests hold the true norm, after training, to within a few per cent of the bound.
 """
 
 from typing import Any
@@ -52,7 +53,7 @@ class SpectralConv2d(nn.Conv2d):  # type: ignore[misc]
         with torch.autocast(self.weight.device.type, enabled=False):  # a norm in bfloat16 would be off by a per cent
             with torch.no_grad():
                 direction = self.direction
-                if direction.shape != image_shape and (self.training or direction.numel() == 0):
+                if direction.shape != image_shape:
                     direction = self._step(self._start(image_shape), START_STEPS)
                 elif self.training:
                     direction = self._step(direction, 1)
