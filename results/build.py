@@ -143,6 +143,8 @@ def other_tables(experiments: list[Curves]) -> dict[str, str]:
     made = {}
     for curves in experiments:
         name = curves.experiment
+        if f"{name} summary" in made:
+            raise ValueError(f"two experiments would fill the tables of {name}: keep one of them in results/")
         made[f"{name} summary"] = "\n".join(summary(curves))
         found = {"pool": milestone_table(curves, ON_POOL), "decided": frequency_table(curves)}
         found["estimator"] = estimator_table(curves)

@@ -47,7 +47,7 @@ def bench(
     pool: Annotated[int | None, typer.Option(help="How many items are open besides the warm-up; 0 is all.")] = None,
     on: Annotated[str | None, typer.Option(help="Another preset in place of the one that the grid extends.")] = None,
     change: Annotated[list[str] | None, typer.Option("--set", help="Any other value: --set epochs=60")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; as many as cores unless told.", min=1)] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; as many as cores, or one with a GPU.", min=1)] = None,
     store: Annotated[str, typer.Option(help="A file, or the URL of a PostgreSQL database.")] = "runs.db",
     show: Annotated[bool, typer.Option("--list", help="List the presets and end.")] = False,
 ) -> None:
@@ -83,7 +83,8 @@ def _print_tables(place: str, run_ids: list[str]) -> None:
 
     with Store(place, create=False) as store:
         for curves in load(store, run_ids):
-            print(f"\n{curves.experiment}\n{text_table(curves)}")
+            if curves.strategies:
+                print(f"\n{curves.experiment}\n{text_table(curves)}")
 
 
 @app.command()
@@ -100,7 +101,8 @@ def report(
     from cusal.store import Store
 
     with Store(store, create=False) as source:
-        for path in write(source, out, [name.strip() for name in formats.split(",") if name.strip()]):
+        wanted = [name.strip() for name in formats.split(",") if name.strip()]
+        for path in write(source, out, wanted, tell=lambda text: print(text, file=sys.stderr, flush=True)):
             print(path)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from cusal import datasets
+from cusal import calibration, datasets
+from cusal.bench.estimator import measure_errors
 from cusal.bench.experiment import Experiment, build_model, draw_items
 from cusal.bench.grid import read_grid
 from cusal.bench.spec import Spec
@@ -76,18 +77,43 @@ def test_round_zero_is_the_same_for_all_strategies_of_a_seed() -> None:
         assert (other.labelled, other.measured) == (first.labelled, first.measured)
 
 
+MEASURED = ["bound", "estimated_pool_error", "known_pool_error", "known_test_error", "labelled_error"]
+
+
 def test_measures_the_estimator_when_told() -> None:
     experiment = Experiment(a_spec("cusal", estimator_every=2))
     rounds = list(experiment.rounds(experiment.start()))
-    assert [sorted(record.measured) for record in rounds] == [
-        ["bound", "estimated_pool_error", "known_pool_error"],
-        [],
-        ["bound", "estimated_pool_error", "known_pool_error"],
-        [],
-    ]
-    assert all(0 < value < 5 for record in rounds for value in record.measured.values())
+    assert [sorted(record.measured) for record in rounds] == [MEASURED, [], MEASURED, []]
     silent = Experiment(a_spec("cusal", estimator_every=0))
     assert first_round(silent.spec).measured == {}
+
+
+def test_the_errors_are_those_of_the_open_the_labelled_and_the_unseen_items() -> None:
+    experiment = Experiment(a_spec("cusal", estimator_every=1, pool=300))
+    session = experiment.start()
+    for _ in range(2):
+        query = session.ask(30)
+        session.tell(query.indices, experiment.labels[query.indices])
+    test = experiment.data.test, experiment.data.test_labels
+    session.fit()
+    found = measure_errors(session, experiment.labels, test, bandwidth=0.01, p=1)
+    asked = np.array(sorted(session.labels))
+    opened = np.setdiff1d(np.arange(len(experiment.items)), asked)
+    predict = session.model.predict_proba
+    labelled = predict(experiment.items[asked]), experiment.labels[asked]
+    pool = predict(experiment.items[opened])
+    np.testing.assert_allclose(
+        [found[name] for name in ("estimated_pool_error", "known_pool_error", "labelled_error", "known_test_error")],
+        [
+            calibration.pointwise_error(pool, *labelled, bandwidth=0.01).error.mean(),
+            calibration.canonical_error(pool, experiment.labels[opened], bandwidth=0.01),
+            calibration.canonical_error(*labelled, bandwidth=0.01),
+            calibration.canonical_error(predict(test[0]), test[1], bandwidth=0.01),
+        ],
+        rtol=1e-3,
+    )
+    sizes = {"labelled": len(asked), "pool": len(opened)}
+    assert found["bound"] == calibration.error_bound(found["labelled_error"], **sizes)
 
 
 def test_a_resumed_session_goes_on_as_if_it_had_not_stopped() -> None:

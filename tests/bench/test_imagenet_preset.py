@@ -45,5 +45,5 @@ def test_the_imagenet_preset_runs_from_end_to_end(folder, monkeypatch):
     assert (first.labelled, last.labelled) == (6, 8)
     assert last.test is not None
     assert 0 <= last.test.raw["accuracy"] <= 1
-    assert {"estimated_pool_error", "known_pool_error", "bound"} <= set(first.measured)
+    assert {"estimated_pool_error", "known_pool_error", "known_test_error", "bound"} <= set(first.measured)
     assert max(read) < len(experiment.items)  # never the whole pool at once

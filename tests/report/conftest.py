@@ -36,7 +36,13 @@ def simulated() -> Simulated:
                 rounds=ROUNDS,
                 batch_size=BATCH,
                 test=(items[test], labels[test]),
-                measure=lambda session: {"estimated_pool_error": 0.5, "known_pool_error": 0.6, "bound": 0.7},
+                measure=lambda session: {
+                    "estimated_pool_error": 0.5,
+                    "known_pool_error": 0.6,
+                    "labelled_error": 0.3 + 0.4 * (session.round % 2),
+                    "known_test_error": 0.65,
+                    "bound": 0.7,
+                },
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

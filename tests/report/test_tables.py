@@ -65,7 +65,7 @@ def test_tables_of_real_runs_have_a_row_for_each_strategy(curves: Curves) -> Non
     assert [label for label, _ in frequency.rows] == ["cusal: calibration", "cusal: uncertainty"]
     assert sum(float(cells[3].text) for _, cells in frequency.rows) == 5.0  # batch T was asked for in round T - 1
     assert estimator is not None
-    assert [cell.text for cell in estimator.rows[0][1]] == ["0.500", "0.600", "0.700"]
+    assert [cell.text for cell in estimator.rows[0][1]] == ["0.500", "0.600", "0.300", "0.650", "0.700", "40", "100"]
 
 
 def test_what_nobody_measured_has_no_table() -> None:

@@ -19,6 +19,7 @@ from cusal.report.plot import inline_svgs
 from cusal.report.section import sections
 from cusal.report.stored import load
 from cusal.report.styles import styles
+from cusal.report.tables import estimator_table
 from cusal.store import Store
 
 Simulated = dict[tuple[str, int], list[cusal.Round]]
@@ -83,7 +84,7 @@ def test_only_the_formats_asked_for_are_written(curves: Curves, tmp_path: Path) 
 def test_a_store_and_the_records_in_memory_give_the_same_numbers(
     written: Path, simulated: Simulated, tmp_path: Path
 ) -> None:
-    report.write_curves([Curves.of_rounds("small on digits", simulated)], tmp_path, ["csv"])
+    report.write_curves([Curves.of_rounds("small", simulated)], tmp_path, ["csv"])
     stored, memory = ((folder / "numbers.csv").read_text().splitlines() for folder in (written, tmp_path))
     assert sorted(stored) == sorted(memory)
 
@@ -217,7 +218,7 @@ def test_runs_that_differ_in_a_setting_are_set_apart(
         fill(store, "random", 0, simulated["random", 0], pool=pool)
     fill(store, "cusal", 0, simulated["cusal", 0], pool=200, settings={"bandwidth": 0.01})
     apart, _ = sections(load(store))
-    assert [section.title for section in apart] == ["small on digits (pool = 100)", "small on digits (pool = 200)"]
+    assert [section.title for section in apart] == ["small (pool = 100)", "small (pool = 200)"]
     assert apart[1].own_settings == {"cusal": {"settings.bandwidth": "0.01"}}
     assert apart[0].settings["pool"] == "100"
 
@@ -246,7 +247,7 @@ def test_many_strategies_all_look_different() -> None:
 
 
 def test_the_bound_of_theorem_2_is_drawn_where_there_is_one(curves: Curves) -> None:
-    words = "bound of Theorem 2"
+    words = "bound of Theorem 2 on the test set"
     plot = estimator(curves, styles(curves.strategies))
     assert plot is not None
     assert words in [label for label, _ in plot.legend]
@@ -254,3 +255,17 @@ def test_the_bound_of_theorem_2_is_drawn_where_there_is_one(curves: Curves) -> N
     plot = estimator(without, styles(curves.strategies))
     assert plot is not None
     assert words not in [label for label, _ in plot.legend]
+
+
+def test_the_table_counts_the_rounds_in_which_theorem_2_holds(curves: Curves) -> None:
+    table = estimator_table(curves)
+    assert table is not None
+    assert table.columns[-2:] == ("pool within epsilon, %", "test set within bound, %")
+    rounds = curves.rounds + 1
+    for _, cells in table.rows:
+        assert cells[-2].text == f"{100 * (rounds // 2) / rounds:.0f}"  # in every second round epsilon is large enough
+        assert cells[-1].text == "100"
+    without = replace(curves, values={key: value for key, value in curves.values.items() if key != BOUND})
+    table = estimator_table(without)
+    assert table is not None
+    assert table.columns == ("estimated", "labels known", "pool within epsilon, %")

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from cusal import datasets, strategies
-from cusal.bench.estimator import estimate_pool_error
+from cusal.bench.estimator import measure_errors
 from cusal.bench.features import featured
 from cusal.bench.listing import ListingCusal
 from cusal.bench.networks import build_module
 from cusal.bench.spec import Spec
 from cusal.bench.variants import build_variant
-from cusal.checks import Indices
+from cusal.checks import Indices, as_array
 from cusal.errors import InvalidInput
 from cusal.models.predictions import Subset
 from cusal.session import Session
@@ -77,14 +77,14 @@ class Experiment:
         )
 
     def _measure(self) -> Callable[[Session], dict[str, float]] | None:
-        spec, labels = self.spec, self.labels
+        spec, test = self.spec, (self.data.test, self.data.test_labels)
         if not spec.estimator_every:
             return None
 
         def measure(session: Session) -> dict[str, float]:
             if session.round % spec.estimator_every:
                 return {}
-            return estimate_pool_error(session, labels, bandwidth=spec.bandwidth, p=spec.p)
+            return measure_errors(session, self.labels, test, bandwidth=spec.bandwidth, p=spec.p)
 
         return measure
 
@@ -140,3 +140,11 @@ def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
         "precision": spec.precision,
     }
     return build_variant(spec.model or "plain", build_module(spec.network, item_shape, classes), training)
+
+
+def try_model(spec: Spec, data: datasets.Dataset) -> None:
+    """Train what is innermost of a spec's model on two items for one epoch: an error here is one of every run."""
+    model = build_model(spec, data.train.shape[1:], len(data.classes))
+    while hasattr(model, "model"):
+        model = model.model
+    model.set_params(epochs=1, random_state=0).fit(as_array(data.train[np.arange(2)]), np.arange(2))

@@ -4,7 +4,7 @@ store -> stored.load -> Curves (plain arrays) -> sections (tables, figures) -> w
 simulate -> Curves.of_rounds ---^
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,21 +21,34 @@ __all__ = ["FORMATS", "Curves", "Run", "page", "text_table", "write", "write_cur
 FORMATS = ("html", "md", "tex", "csv")
 
 
-def write(store: "Store", out: str | PathLike[str], formats: Iterable[str] = FORMATS) -> list[Path]:
+def write(
+    store: "Store",
+    out: str | PathLike[str],
+    formats: Iterable[str] = FORMATS,
+    *,
+    tell: Callable[[str], None] | None = None,
+) -> list[Path]:
     """Write the report of every experiment in a store into a folder, and give the files written.
 
     formats: any of "html" (`report.html`, self-contained), "md" (`report.md` and `figures/`), "tex" (`report.tex`) and
         "csv" (`numbers.csv`).
+    tell: called with a line of text as the work goes on; a large store takes minutes.
     """
     from cusal.report.stored import load  # the store needs SQLAlchemy, reports of simulations do not
 
-    return write_curves(load(store), out, formats)
+    if tell:
+        tell("reading the store")
+    return write_curves(load(store), out, formats, tell=tell)
 
 
 def write_curves(
-    experiments: Iterable[Curves], out: str | PathLike[str], formats: Iterable[str] = FORMATS
+    experiments: Iterable[Curves],
+    out: str | PathLike[str],
+    formats: Iterable[str] = FORMATS,
+    *,
+    tell: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Write the report of some curves into a folder, which is made if it is not there."""
+    """Write the report of some curves into a folder, which is made if it is not there; `tell` as in `write`."""
     from cusal.report.latex import write_latex  # figures need matplotlib, reading curves does not
     from cusal.report.markdown import write_markdown
     from cusal.report.numbers import write_csv
@@ -52,9 +65,9 @@ def write_curves(
     parts, looks = sections(experiments)
     written: list[Path] = []
     if "html" in formats:
-        written.append(write_page(parts, looks, folder / "report.html"))
+        written.append(write_page(parts, looks, folder / "report.html", tell=tell))
     if "md" in formats:
-        written += write_markdown(parts, folder)
+        written += write_markdown(parts, folder, tell=tell)
     if "tex" in formats:
         written += write_latex(parts, folder)
     if "csv" in formats:

@@ -4,7 +4,7 @@ key = (split, kind, name)     values[key]  (strategies, seeds, rounds)     NaN w
 
 split      kind                  name
 test,pool  raw, recalibrated     accuracy, ece, nll, brier
-estimate   measured              estimated_pool_error, known_pool_error, bound
+estimate   measured              estimated_pool_error, known_pool_error, labelled_error, known_test_error, bound
 picks      decided_by            calibration, uncertainty: how many picks of the batch that this round asked for
 seconds    measured              fit, predict, select, test
 state      measured              labelled, temperature, evidence
@@ -32,6 +32,8 @@ LABELLED: Key = ("state", "measured", "labelled")
 TEMPERATURE: Key = ("state", "measured", "temperature")
 ESTIMATED: Key = ("estimate", "measured", "estimated_pool_error")
 KNOWN: Key = ("estimate", "measured", "known_pool_error")
+EPSILON: Key = ("estimate", "measured", "labelled_error")
+ON_TEST: Key = ("estimate", "measured", "known_test_error")
 BOUND: Key = ("estimate", "measured", "bound")
 REASONS = ("calibration", "uncertainty")
 PHASES = ("fit", "predict", "select", "test")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cusal.reliability import Reliability
-from cusal.report.curves import BOUND, ESTIMATED, KNOWN, PHASES, REASONS, Curves, Key, deviation, mean
+from cusal.report.curves import BOUND, ESTIMATED, KNOWN, ON_TEST, PHASES, REASONS, Curves, Key, deviation, mean
 from cusal.report.learning_plots import Styles
 from cusal.report.plot import Draw, Panel, Plot, dashes, whole_ticks
 from cusal.report.styles import INK, Style, fixed
@@ -18,6 +18,8 @@ _MEDIUM: dict[str, Any] = {"size": (3.3, 2.5), "columns": 3}  # for a panel of e
 _LEAST_ITEMS = 10
 _RAW, _CORRECTED = fixed(0, marker="o", width=1.4), fixed(1, dash=(5, 1.6), marker="D", width=1.4)
 _LIMIT = fixed(2, dash=(1.3, 1.3), marker="^", width=1.4)
+_UNSEEN = fixed(3, dash=(4, 1.3, 1.3, 1.3), marker="s", width=1.4)
+_LEAST_ERROR = 1e-3  # below this an error is as good as none
 _KINDS = (("raw", "the model as it is", _RAW), ("recalibrated", "recalibrated", _CORRECTED))
 _PHASE_WORDS = dict(zip(PHASES, ("training", "predicting the pool", "choosing", "testing"), strict=True))
 
@@ -60,8 +62,8 @@ def decided_by(curves: Curves, looks: Styles) -> Plot | None:
         name="decided_by",
         title="What decided each batch",
         caption="Picks of each batch, mean over seeds. Calibration: the item's estimated calibration error "
-        "alone put it first. Uncertainty: several items shared the same estimated error, and the model's "
-        "confidence chose among them.",
+        "alone put it first. Uncertainty: several items shared the same estimated error, and the "
+        "tie-break, the model's confidence unless told otherwise, chose among them.",
         panels=tuple(Panel(curves.strategies[i], _stack([count[i] for count in counts], colours)) for i in shown),
         legend=tuple(zip(REASONS, colours, strict=True)),
         **_MEDIUM,
@@ -73,7 +75,8 @@ def estimator(curves: Curves, looks: Styles) -> Plot | None:
     known = (
         (ESTIMATED, "estimated from the labelled items", _RAW),
         (KNOWN, "computed with the pool's true labels", _CORRECTED),
-        (BOUND, "bound of Theorem 2", _LIMIT),
+        (ON_TEST, "computed with the test set's labels", _UNSEEN),
+        (BOUND, "bound of Theorem 2 on the test set", _LIMIT),
     )
     compared = [entry for entry in known if curves.has(entry[0])]
     shown = [i for i in range(len(curves.strategies)) if np.isfinite(curves.of_key(ESTIMATED)[i]).any()]
@@ -97,7 +100,8 @@ def estimator(curves: Curves, looks: Styles) -> Plot | None:
                     markersize=3,
                 )
             ax.set_xlabel("labels")
-            ax.set_ylim(bottom=0)
+            ax.set_yscale("log", nonpositive="clip")
+            ax.set_ylim(_LEAST_ERROR, 3)  # two is the most that an error can be for p = 1
             whole_ticks(ax, 6)
 
         return draw
@@ -108,8 +112,9 @@ def estimator(curves: Curves, looks: Styles) -> Plot | None:
         caption="Calibration error of the pool by the kernel estimator: as a strategy can know it, from the "
         "labelled items alone, and as it is when the true labels of the pool are used. The closer the two, "
         "the better a strategy knows where the model is wrong about itself. Theorem 2 of the paper bounds the error of "
-        "unseen data by that of the labelled items, which the model was trained on: the bound can lie below the truth. "
-        "Line: mean over seeds; band: ± one standard deviation.",
+        "unseen data, here the test set, by that of the labelled items, which the model was trained on: the bound can "
+        f"lie below the truth. Errors below {_LEAST_ERROR:g} are not drawn. Line: mean over seeds; band: ± one "
+        "standard deviation.",
         panels=tuple(Panel(curves.strategies[i], lines(i)) for i in shown),
         legend=tuple((words, look) for _, words, look in compared),
         **_MEDIUM,

@@ -44,10 +44,10 @@ def temperature_curves(curves: Curves, looks: Styles) -> Plot | None:
     return Plot(
         name="temperature",
         title="Temperature of the recalibration",
-        caption="The number by which the recalibration divides the model's scores, fitted in every round on "
-        "the model's earlier predictions of the items it asked for. Above 1 the model was found too "
-        "confident, below 1 too timid; 1 changes nothing. Line: mean over seeds; band: ± one standard "
-        f"deviation. {_MARKS}",
+        caption="The number by which the recalibration divides the model's scores, fitted in every round, on "
+        "the model's earlier predictions of the items it asked for unless the settings say otherwise. Above 1 the "
+        "model was found too confident, below 1 too timid; 1 changes nothing. Line: mean over seeds; band: ± one "
+        f"standard deviation. {_MARKS}",
         panels=(Panel("Temperature", _curves_of(curves, looks, curves.of_key(TEMPERATURE))),),
         legend=_legend(curves, looks),
     )

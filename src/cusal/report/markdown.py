@@ -1,19 +1,19 @@
 """A report as Markdown, with its figures as SVG files beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cusal.report.plot import save
-from cusal.report.section import INTRODUCTION, Part, Section, listed
+from cusal.report.section import INTRODUCTION, Part, Section, listed, told
 from cusal.report.tables import Cell, Table
 
 
-def write_markdown(parts: Sequence[Section], out: Path) -> list[Path]:
+def write_markdown(parts: Sequence[Section], out: Path, *, tell: Callable[[str], None] | None = None) -> list[Path]:
     """Write `report.md` and `figures/*.svg` into the folder."""
     (out / "figures").mkdir(exist_ok=True)
     written = []
     lines = ["# Active learning report", "", INTRODUCTION, ""]
-    for number, section in enumerate(parts, start=1):
+    for number, section in enumerate(told(parts, "figures", tell), start=1):
         lines += [f"## {_escape(section.title)}", "", _escape(section.facts), ""]
         for head in section.headlines:
             lines.append(f"- {head.title}: **{_escape(head.strategy)}**, {head.value} ({head.remark})")

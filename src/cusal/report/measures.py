@@ -56,9 +56,9 @@ TEST_RECALIBRATED = Measure(
     "recalibrated_ece",
     "Recalibrated ECE",
     "Recalibrated ECE",
-    "the calibration error on the test set after temperature scaling, where the temperature is fitted on the "
-    "model's own predictions from before each label was known; the choice of items, and the accuracy, stay "
-    "the same",
+    "the calibration error on the test set after the session's recalibration: temperature scaling, where the "
+    "temperature is fitted on the model's own predictions from before each label was known, unless the settings say "
+    "otherwise; the choice of items, and the accuracy, stay the same",
 )
 ON_POOL = Measure(
     POOL_ECE,

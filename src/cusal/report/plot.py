@@ -3,6 +3,7 @@
 import html
 import io
 import re
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ def save(plot: Plot, path: Path) -> None:
         figure = Figure(figsize=(columns * width, rows * height + 0.27 * legend_rows + 0.05), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
         for panel, ax in zip(plot.panels, axes, strict=False):
-            _draw(panel, ax)
+            _draw(panel, ax, width)
         for ax in axes[len(plot.panels) :]:
             ax.set_axis_off()
         if plot.legend:
@@ -118,15 +119,16 @@ def _handle(style: Style, label: str) -> Line2D:
     return Line2D([], [], marker=style.marker, markersize=5 if style.width else 8, label=label, **line)
 
 
-def _draw(panel: Panel, ax: Axes) -> None:
-    ax.set_title(panel.title, loc="left")
+def _draw(panel: Panel, ax: Axes, width: float) -> None:
+    letters = int(8 * width)  # that fit above a panel so many inches wide
+    ax.set_title(textwrap.fill(panel.title, letters), loc="left")
     panel.draw(ax)
 
 
 def _single(panel: Panel, size: tuple[float, float]) -> str:
     with mpl.rc_context(_LOOK):
         figure = Figure(figsize=size, layout="constrained")
-        _draw(panel, figure.subplots())
+        _draw(panel, figure.subplots(), size[0])
         return _svg(figure, transparent=True)
 
 

@@ -1,6 +1,6 @@
 """What a report says about one experiment, in order, before it is set as a page, Markdown or LaTeX."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +65,14 @@ def sections(experiments: Iterable[Curves]) -> tuple[list[Section], dict[str, St
     looks = styles(strategy for curves in experiments for strategy in curves.strategies)
     sweeps = [_sweep_section(sweep, looks) for sweep in find_sweeps(experiments)]
     return sweeps + [_section(curves, looks) for curves in experiments], looks
+
+
+def told(parts: Sequence[Section], kind: str, tell: Callable[[str], None] | None) -> Iterator[Section]:
+    """Give the sections one by one, telling which comes next: drawing the figures of one takes seconds."""
+    for number, section in enumerate(parts, start=1):
+        if tell:
+            tell(f"{kind} {number} of {len(parts)}: {section.title}")
+        yield section
 
 
 def listed(settings: Mapping[str, str]) -> str:

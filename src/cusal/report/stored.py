@@ -40,7 +40,8 @@ def _paper_order(strategy: str) -> tuple[int, str]:
 
 def _name(key: tuple[str, str, int, int], groups: Iterable[tuple[str, str, int, int]]) -> str:
     experiment, dataset, rounds, batch_size = key
-    name = experiment if dataset in experiment else f"{experiment} on {dataset}"
+    sets = {other[1] for other in groups if other[0] == experiment}
+    name = f"{experiment} on {dataset}" if len(sets) > 1 else experiment
     if sum(other[:2] == key[:2] for other in groups) > 1:
         name += f", {rounds} rounds of {batch_size}"
     return name

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cusal.report.curves import BOUND, ESTIMATED, KNOWN, REASONS, Curves, Key, Values, deviation, mean
+from cusal.report.curves import BOUND, EPSILON, ESTIMATED, KNOWN, ON_TEST, REASONS, Curves, Key, Values, deviation, mean
 from cusal.report.measures import MEASURES, TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED, Measure
 from cusal.report.significance import LEAST_SEEDS, LEVEL, significant_best
 
@@ -17,9 +17,10 @@ RULE = (
 MISSING = "\u2013"  # an en dash
 SPREAD = "Mean ± standard deviation over seeds."
 
-_BOUND = (
-    " Theorem 2: the paper's bound, from the error on the labelled items. It supposes that error to be unbiased; the "
-    "model was trained on these items, so the bound can lie below what the labels show."
+_THEOREM = (
+    " Theorem 2 of the paper bounds the pool's error by that of the labelled items (epsilon), and the test set's by "
+    "epsilon and a term in the number of items (bound). It supposes an unbiased estimate for the labelled items; the "
+    "model was trained on them, so it need not hold: the last columns say in how many of the measured rounds it does."
 )
 
 
@@ -103,8 +104,8 @@ def frequency_table(curves: Curves) -> Table | None:
             name="frequency",
             title="What decided each pick",
             caption="Picks of batch t whose estimated calibration error alone put them first (calibration), "
-            "and picks that shared their estimated error with other items, so that the model's uncertainty "
-            "decided (uncertainty).",
+            "and picks that shared their estimated error with other items, so that the tie-break, the model's "
+            "uncertainty unless told otherwise, decided (uncertainty).",
             note=SPREAD,
             head="Decided by",
             columns=tuple(milestone_titles(curves)),
@@ -118,24 +119,40 @@ def estimator_table(curves: Curves) -> Table | None:
     last = np.flatnonzero(np.isfinite(curves.of_key(ESTIMATED)).any(axis=(0, 1)))
     if not len(last):
         return None
-    known: list[tuple[str, Key]] = [("estimated", ESTIMATED), ("labels known", KNOWN), ("Theorem 2", BOUND)]
+    known: list[tuple[str, Key]] = [("estimated", ESTIMATED), ("labels known", KNOWN)]
+    theorem: list[tuple[str, Key]] = [("epsilon", EPSILON), ("test set", ON_TEST), ("bound", BOUND)]
+    if all(curves.has(key) for _, key in theorem):
+        known += theorem
     shown = [(words, curves.of_key(key)[:, :, last[-1]]) for words, key in known if curves.has(key)]
+    held = [("pool within epsilon, %", KNOWN, EPSILON), ("test set within bound, %", ON_TEST, BOUND)]
+    shares = [(words, _share(curves, *keys)) for words, *keys in held if all(map(curves.has, keys))]
     rows = [
-        (strategy, tuple(_cell(values[row], 1.0, 3) for _, values in shown))
+        (
+            strategy,
+            tuple(_cell(values[row], 1.0, 3) for _, values in shown)
+            + tuple(_cell(values[row], 100.0, 0) for _, values in shares),
+        )
         for row, strategy in enumerate(curves.strategies)
         if np.isfinite(shown[0][1][row]).any()
     ]
-    bound = _BOUND if curves.has(BOUND) else ""
     return Table(
         name="estimator",
         title=f"Estimated calibration error of the pool at t = {last[-1]}",
         caption="The kernel estimate averaged over the unlabelled items: from the labelled items only, as a strategy "
-        f"sees it (estimated), and from the pool's own true labels (labels known).{bound}",
+        f"sees it (estimated), and from the pool's own true labels (labels known).{_THEOREM if shares else ''}",
         note=SPREAD,
         head="Strategy",
-        columns=tuple(words for words, _ in shown),
+        columns=tuple(words for words, _ in [*shown, *shares]),
         rows=tuple(rows),
     )
+
+
+def _share(curves: Curves, key: Key, limit: Key) -> Values:
+    """Give the share of the rounds in which a value is within its limit, (strategies, seeds)."""
+    value, most = curves.of_key(key), curves.of_key(limit)
+    there = np.isfinite(value) & np.isfinite(most)
+    with np.errstate(invalid="ignore"):
+        return np.where(there.any(axis=2), (there & (value <= most)).sum(axis=2) / there.sum(axis=2), np.nan)
 
 
 def compared(values: Values, measure: Measure) -> list[Cell]:

@@ -1,13 +1,13 @@
 """A report as one HTML page that needs nothing else: no network, no script, no second file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from cusal.report.plot import Plot, inline_svgs
-from cusal.report.section import INTRODUCTION, Part, Section, listed
+from cusal.report.section import INTRODUCTION, Part, Section, listed, told
 from cusal.report.styles import Style, palette
 from cusal.report.tables import Cell, Table
 from cusal.version import __version__
@@ -52,14 +52,23 @@ _MARKERS = {  # in a box from -1 to 1, upwards
 }
 
 
-def write_page(parts: Sequence[Section], looks: Mapping[str, Style], path: Path, *, title: str | None = None) -> Path:
+def write_page(
+    parts: Sequence[Section],
+    looks: Mapping[str, Style],
+    path: Path,
+    *,
+    title: str | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Path:
     """Write the page to `path`."""
     text = _PAGE.substitute(
         title=escape(title or "Active learning report"),
         style=_style(looks),
         introduction=escape(INTRODUCTION),
         contents=_contents(parts),
-        sections="\n".join(_section(section, looks, f"e{i}") for i, section in enumerate(parts, start=1)),
+        sections="\n".join(
+            _section(section, looks, f"e{i}") for i, section in enumerate(told(parts, "page", tell), start=1)
+        ),
         version=__version__,
     )
     path.write_text(text, encoding="utf-8")
