@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cusal import datasets
-from cusal.bench.command import change_grid, check_models, list_presets
+from cusal.bench.command import change_grid, check_models, list_presets, run
 from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.spec import Spec
 from cusal.errors import DataError, InvalidInput, UnknownName
@@ -28,6 +28,7 @@ def test_presets_have_the_papers_settings(name: str) -> None:
     assert (spec.learning_rate, spec.train_batch_size, spec.warm_start) == (1e-3, 128, True)
     assert (spec.bandwidth, spec.p, spec.reference, spec.pool) == (1e-3, 1, "fitted", None)
     assert spec.balanced == (name != "cifar10_lt")
+    assert spec.model == ({"name": "augmented"} if name == "cifar10_lt" else {})
     assert spec.estimator_every == spec.rounds // 4
     assert {s.seed for s in read_grid(name).specs()} == set(range(10))
     assert set(MAIN_TABLE) <= {s.label for s in read_grid(name).specs()}
@@ -236,3 +237,52 @@ def test_settings_of_models_and_networks_are_checked_before_anything_runs() -> N
     grid = read_grid("digits").override({"model": {"name": "augmented", "copees": 2}})
     with pytest.raises(UnknownName, match="did you mean 'copies'"):
         check_models(grid.specs())
+
+
+def test_nothing_stands_in_for_a_preset_that_extends_none() -> None:
+    with pytest.raises(InvalidInput, match=r"mnist extends no other grid.*leave it out"):
+        read_grid("mnist", on="digits")
+
+
+def test_an_ablation_on_the_papers_data_has_the_papers_values() -> None:
+    def swept(name: str, on: str | None, key: str) -> set[int]:
+        return {getattr(spec, key) for spec in read_grid(name, on=on).specs()}
+
+    assert swept("ablation-warm-up", "svhn", "warm_up") == {250, 500, 1000}
+    assert (
+        swept("ablation-warm-up", None, "warm_up") == swept("ablation-warm-up", "mnist-10k", "warm_up") == {10, 20, 40}
+    )
+    assert swept("ablation-batch-size", "svhn", "batch_size") == {25, 50, 100}
+    assert swept("ablation-uncalibrated", "mnist", "rounds") == {50}
+    assert swept("ablation-uncalibrated", None, "rounds") == {20}
+
+
+def test_what_a_stage_changes_is_checked(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('extends = "digits"\n[on.svhn]\nround = 3\n')
+    with pytest.raises(UnknownName, match=r"on svhn.*'round'"):
+        read_grid(str(path))
+    path.write_text('extends = "digits"\non = 3\n')
+    with pytest.raises(InvalidInput, match="on is 3; expected a table"):
+        read_grid(str(path))
+
+
+def test_no_strategy_at_all_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="no strategy is named"):
+        change_grid(read_grid("digits"), {"strategies": " , "}, [])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("pool=100000", r"pool is 100000, but digits has \d+ train items"),
+        ("warm_up=25", "10 classes cannot share equally"),
+        ("network=mnist_net", r"does not accept items of shape \(1, 8, 8\)"),
+        ("model={name='augmented', operations=['flop']}", "no operation named 'flop'; did you mean 'flip'"),
+    ],
+)
+def test_what_every_run_would_meet_is_told_before_any_starts(change: str, message: str, tmp_path: Path) -> None:
+    grid = change_grid(read_grid("digits"), {"strategies": "random", "seeds": "2"}, [change])
+    with pytest.raises((InvalidInput, UnknownName), match=message):
+        run(grid, place=str(tmp_path / "runs.db"), workers=1)
+    assert not (tmp_path / "runs.db").exists()

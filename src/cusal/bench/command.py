@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cusal import datasets
-from cusal.bench.experiment import build_model, features_key, load_data
+from cusal.bench.experiment import build_model, draw_items, features_key, load_data, try_model
 from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.runner import Outcome, run_grid
 from cusal.bench.spec import Spec
@@ -37,7 +37,7 @@ def run(grid: Grid, *, place: str, workers: int | None) -> int:
     check_models(specs)
     print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
     try:
-        prepare_features(specs)
+        prepare(specs)
         outcome = run_grid(specs, place, workers=workers)
     except KeyboardInterrupt:
         print("\nstopped; the rounds done are kept, and the same command goes on from there.", file=sys.stderr)
@@ -56,16 +56,24 @@ def check_ready(dataset: str) -> None:
 
 def check_models(specs: Sequence[Spec]) -> None:
     """Complain, before any process starts, about settings that a network or a training variant does not have."""
-    different = {json.dumps([spec.network, spec.model], sort_keys=True): spec for spec in specs}
-    for spec in different.values():
+    for spec in _different_models(specs):
         build_model(spec, (1, 28, 28), 2)  # of any size: only the settings count, and nothing is trained
 
 
-def prepare_features(specs: Sequence[Spec]) -> None:
-    """Compute the features that some specs want, once, before processes that would wait for each other start."""
-    for name, features in dict.fromkeys((spec.dataset, features_key(spec)) for spec in specs if spec.features):
-        load_data(name, features)
+def prepare(specs: Sequence[Spec]) -> None:
+    """Compute features that specs want, and try their sizes and models on the data, before any process starts."""
+    for place in dict.fromkeys((spec.dataset, features_key(spec)) for spec in specs):
+        data = load_data(*place)
+        own = [spec for spec in specs if (spec.dataset, features_key(spec)) == place]
+        for spec in {(spec.warm_up, spec.balanced, spec.pool): spec for spec in own}.values():
+            draw_items(spec, data.train_labels, len(data.classes))
+        for spec in _different_models(own):
+            try_model(spec, data)
         load_data.cache_clear()  # this process trains nothing
+
+
+def _different_models(specs: Sequence[Spec]) -> list[Spec]:
+    return list({json.dumps([spec.network, spec.model], sort_keys=True): spec for spec in specs}.values())
 
 
 def change_grid(grid: Grid, options: dict[str, Any], changes: list[str]) -> Grid:

@@ -7,6 +7,7 @@
 A strategy's table holds its name, the `label` that reports show, its settings, and what it changes of the session
 (`reference`, `recalibrate`), the training variant (`model`) or the network; `numerics = "listing"` gives the paper's
 float32 listing. `sweep = {warm_up = [10, 20, 40]}` repeats the grid with each value, as experiments of their own.
+`[on.svhn]` holds what changes when the preset svhn stands in for the one that the grid extends.
 """
 
 import dataclasses
@@ -33,7 +34,7 @@ NUMBERS = ("learning_rate", "weight_decay", "bandwidth", "p")
 FLAGS = ("balanced", "warm_start")
 TEXTS = ("title", "dataset", "precision", "recalibrate", "reference")
 TABLES = ("network", "model", "features")  # each a name, or a table with a name and settings
-KEYS = {*COUNTS, *NUMBERS, *FLAGS, *TEXTS, *TABLES, "extends", "seeds", "strategies", "sweep"}
+KEYS = {*COUNTS, *NUMBERS, *FLAGS, *TEXTS, *TABLES, "extends", "on", "seeds", "strategies", "sweep"}
 NEEDED = ("dataset", "network", "rounds", "batch_size", "warm_up", "seeds", "strategies")
 OF_A_STRATEGY = ("name", "label", "numerics", "reference", "recalibrate", "model", "network")
 NAMELESS = ("seeds", "strategies", "sweep", "title")  # changing these leaves runs comparable
@@ -59,6 +60,8 @@ class Grid:
     def choose(self, names: list[str]) -> "Grid":
         """Give the grid with these strategies alone: labels of the grid's own, or any strategy by its name."""
         own = {_label(entry): entry for entry in map(_entry, self.values["strategies"])}
+        if not names:
+            raise InvalidInput(f"no strategy is named; give some of {', '.join(own)}, or leave --strategies out.")
         for name in names:
             if name not in own and name not in strategies.names():
                 raise UnknownName("strategy", name, {*own, *strategies.names()})
@@ -67,7 +70,7 @@ class Grid:
     def specs(self) -> list[Spec]:
         """Give one spec for each seed, value of the sweep and strategy, all of a seed before the next seed."""
         if sweep := self.values.get("sweep"):
-            rest = Grid(self.name, {key: value for key, value in self.values.items() if key != "sweep"})
+            rest = Grid(self.name, _without(self.values, "sweep"))
             changes = (dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values()))
             return sorted((spec for change in changes for spec in rest.override(change).specs()), key=lambda s: s.seed)
         missing = [key for key in NEEDED if key not in self.values]
@@ -114,10 +117,15 @@ def read_grid(name: str, *, on: str | None = None) -> Grid:
     if not name.endswith(".toml") and name not in preset_names():
         raise UnknownName("preset", name, preset_names())
     if on is None:
-        return Grid(path.stem, _read(path, ()))
+        return Grid(path.stem, _without(_read(path, ()), "on"))
+    own = _own_values(path)
+    if "extends" not in own:
+        raise InvalidInput(
+            f"{path.stem} extends no other grid, so --on {on} has nothing to stand in for; leave it out."
+        )
     stage = read_grid(on)
-    own = {key: value for key, value in _own_values(path).items() if key != "extends"}
-    return Grid(f"{path.stem} on {stage.name}", stage.values | own)
+    values = stage.values | own | own.get("on", {}).get(stage.name, {})
+    return Grid(f"{path.stem} on {stage.name}", _without(values, "extends", "on"))
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
@@ -130,6 +138,10 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     if not parent.endswith(".toml"):
         return read_grid(parent).values | values
     return _read(path.parent / parent, (*seen, path.resolve())) | values
+
+
+def _without(values: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in keys}
 
 
 def _own_values(path: Path) -> dict[str, Any]:
@@ -153,6 +165,8 @@ def check_values(values: Mapping[str, Any], where: str) -> None:
     _check_tables(values)
     _check_session(values)
     _check_sweep(values.get("sweep", {}), where)
+    for stage, changes in values.get("on", {}).items():
+        check_values(changes, f"{where}, on {stage}")
     for entry in values.get("strategies", []):
         _check_entry(_entry(entry))
 
@@ -167,6 +181,8 @@ def _fits(key: str, value: Any) -> bool:
         return isinstance(value, bool)
     if key in TABLES:
         return isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("name"), str))
+    if key == "on":
+        return isinstance(value, dict) and all(isinstance(changes, dict) for changes in value.values())
     if key == "sweep":
         return isinstance(value, dict) and all(isinstance(some, list) and _distinct(some) for some in value.values())
     if key == "seeds":
@@ -190,6 +206,7 @@ def _expected(key: str) -> str:
         "network": 'a name, or a table such as {name = "mnist_net", dropout = 0.5}',
         "model": 'a name, or a table such as {name = "temperature_scaled", method = "held-out"}',
         "features": 'a name, or a table such as {name = "efficientnet_lite0", side = 64}',
+        "on": "a table of presets and what they change, such as {svhn = {rounds = 50}}",
         "sweep": "a table of distinct values such as {warm_up = [10, 20, 40]}",
         "seeds": "how many, or a list of distinct whole numbers",
         "strategies": "a list of names and tables",

@@ -33,8 +33,8 @@ class _Worker:
 def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -> Outcome:
     """Do the runs that are not done yet; what is stored already, under whatever name, is never done again.
 
-    `place` is the path or URL of the store, `workers` the number of processes: as many as cores unless told. A
-    KeyboardInterrupt ends the processes, frees their runs and is raised again.
+    `place` is the path or URL of the store, `workers` the number of processes: unless told as many as cores, or one
+    where there is a GPU. A KeyboardInterrupt ends the processes, frees their runs and is raised again.
     """
     with Store(place) as store:
         runs = [spec.run for spec in specs]
@@ -42,7 +42,7 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -
         _reuse(store, specs)
         known = {row["id"]: row for row in store.runs()}
         missing = [run.id for run in runs if known[run.id]["status"] != "done"]
-        count = min(workers or os.cpu_count() or 1, len(missing))
+        count = min(workers or _default_workers(), len(missing))
         with Progress(runs, len(runs) - len(missing), workers=max(1, count)) as progress:
             for run in runs:
                 written = [row["round"] for row in store.rounds([run.id])]
@@ -50,6 +50,12 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -
             if missing:
                 _supervise(store, place, missing, count, progress)
         return _outcome(store, {run.id for run in runs})
+
+
+def _default_workers() -> int:
+    import torch  # slow to load, and not needed to look at grids and stores
+
+    return 1 if torch.cuda.is_available() else os.cpu_count() or 1
 
 
 def _reuse(store: Store, specs: Sequence[Spec]) -> None:
