@@ -238,6 +238,7 @@ class Session:
                 reference_embeddings=lambda: answers.embeddings(labelled),
                 sampled_probs=lambda samples: answers.sampled_probs(candidates, samples),
                 probs_of=lambda indices: answers.scoring_probs(indices, whole=False),
+                sampled_probs_of=answers.sampled_probs,
             )
         return self._view
 

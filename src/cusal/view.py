@@ -16,6 +16,7 @@ from cusal.calibration.pointwise import TOLERANCE
 from cusal.checks import Floats, Indices, as_positive
 
 Part = Floats | Callable[[], Floats]
+SAMPLED_NUMBERS = 1 << 27  # a gigabyte of sampled predictions is kept; more are computed anew, tile by tile
 
 
 class View:
@@ -36,6 +37,7 @@ class View:
         reference_embeddings: Part | None = None,
         sampled_probs: Callable[[int], Floats] | None = None,
         probs_of: Callable[[Indices], Floats] | None = None,
+        sampled_probs_of: Callable[[Indices, int], Floats] | None = None,
     ) -> None:
         self.candidates = candidates
         self.rng = rng
@@ -48,6 +50,7 @@ class View:
         self._sampled_probs = sampled_probs
         self._samples: dict[int, Floats] = {}
         self._probs_of = probs_of
+        self._sampled_probs_of = sampled_probs_of
         self._estimates: dict[tuple[float, float, float | None], PointwiseError] = {}
         self._tops: dict[tuple[float, float, float | None, float], tuple[int, NDArray[np.float64]]] = {}
 
@@ -95,6 +98,27 @@ class View:
         if samples not in self._samples:
             self._samples[samples] = self._sampled_probs(samples)
         return self._samples[samples]
+
+    def sampled_probs_of(self, indices: Indices, samples: int) -> Floats:
+        """(k, samples, classes): the same of some candidates, without all of them in memory where they are too many."""
+        if self._sampled_probs_of is None or self._tile(samples) >= len(self.candidates):
+            return self.sampled_probs(samples)[self.positions(indices)]
+        return self._sampled_probs_of(indices, samples)
+
+    def from_samples(self, samples: int, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
+        """(candidates, ...): what `function` gives of their sampled predictions, by tiles where they are too many."""
+        step = self._tile(samples)
+        if self._sampled_probs_of is None or step >= len(self.candidates):
+            return function(self.sampled_probs(samples))
+        starts = range(0, len(self.candidates), step)
+        tiles = (self.candidates[start : start + step] for start in starts)
+        return np.concatenate([function(self._sampled_probs_of(tile, samples)) for tile in tiles])
+
+    def _tile(self, samples: int) -> int:
+        """Give how many candidates' sampled predictions may be in memory at once."""
+        if self._sampled_probs_of is None or len(self.candidates) == 0:
+            return len(self.candidates)
+        return max(1, SAMPLED_NUMBERS // self._sampled_probs_of(self.candidates[:1], samples).size)
 
     def probs_of(self, indices: Indices) -> Floats:
         """(k, classes): the predictions of some candidates, without predicting all where that was not needed."""

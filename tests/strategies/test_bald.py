@@ -65,3 +65,24 @@ def test_batch_bald_looks_only_at_its_candidates() -> None:
 def test_settings_out_of_range_are_refused(setting: dict[str, int]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(setting))):
         BatchBald(**setting)
+
+
+@pytest.mark.parametrize("strategy", [Bald(samples=4), BatchBald(samples=4, candidates=30)])
+def test_sampled_predictions_that_are_too_many_are_looked_at_tile_by_tile(strategy, monkeypatch) -> None:
+    sampled = np.random.default_rng(0).dirichlet(np.ones(3), size=(100, 4))
+    candidates, asked = 2 * np.arange(100), []
+
+    def some(indices, samples):
+        asked.append(len(indices))
+        return sampled[indices // 2, :samples]
+
+    def make(**parts):
+        return View(
+            candidates, np.random.default_rng(1), probs=sampled.mean(1), reference=(sampled[:0, 0], []), **parts
+        )
+
+    whole = strategy.select(make(sampled_probs=lambda samples: sampled[:, :samples]), 5)
+    monkeypatch.setattr("cusal.view.SAMPLED_NUMBERS", 12 * 16)
+    assert np.array_equal(strategy.select(make(sampled_probs_of=some), 5), whole)
+    assert max(asked) <= 30
+    assert asked.count(16) == 6

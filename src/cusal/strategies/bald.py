@@ -4,7 +4,7 @@ Houlsby et al. (2011); Gal et al. (2017) with Monte-Carlo dropout:
 
     I(y; w | x) = H(E_w p(y | x, w)) - E_w H(p(y | x, w))
 
-    p(y | x, w)  view.sampled_probs(samples), one model w for each sample
+    p(y | x, w)  the sampled predictions of the view, one model w for each sample
 """
 
 from dataclasses import dataclass
@@ -25,4 +25,4 @@ class Bald(Strategy):
         as_count(self.samples, "samples", least=2)
 
     def keys(self, view: View) -> Keys:
-        return mutual_information(view.sampled_probs(self.samples))
+        return view.from_samples(self.samples, mutual_information)

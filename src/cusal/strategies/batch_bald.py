@@ -36,13 +36,13 @@ class BatchBald(Strategy):
 
     def keys(self, view: View) -> Keys:
         """Give the information of each item by itself."""
-        return mutual_information(view.sampled_probs(self.samples))
+        return view.from_samples(self.samples, mutual_information)
 
     def select(self, view: View, batch_size: int) -> Indices:
         count = as_batch_size(batch_size, len(view.candidates))
         wanted = max(200, 10 * count) if self.candidates is None else max(self.candidates, count)
         shortlist = best(self.keys(view), min(wanted, len(view.candidates)))
         shortlist.sort()
-        sampled = view.sampled_probs(self.samples)[shortlist]
+        sampled = view.sampled_probs_of(view.candidates[shortlist], self.samples)
         rows = greedy_joint(sampled, count, configurations=self.configurations, rng=view.rng)
         return view.candidates[shortlist[rows]]
