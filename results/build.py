@@ -24,7 +24,7 @@ from cusal.report.markdown import table_lines
 from cusal.report.measures import ON_POOL
 from cusal.report.stored import load
 from cusal.report.sweeps import find_sweeps, sweep_tables
-from cusal.report.tables import estimator_table, frequency_table, milestone_table
+from cusal.report.tables import estimator_table, milestone_table
 from cusal.store import Store
 
 RESULTS = Path(__file__).parent
@@ -138,6 +138,19 @@ def summary(curves: Curves) -> list[str]:
     return lines
 
 
+def decided(curves: Curves) -> list[str]:
+    """Give Markdown lines: how many picks of a batch the calibration error alone decided, by eighths of the batches."""
+    values = curves.of_key(("picks", "decided_by", "calibration"))[:, :, : curves.rounds]  # batch t is asked in t - 1
+    parts = np.array_split(np.arange(curves.rounds), 8)
+    titles = [f"{part[0] + 1}-{part[-1] + 1}" for part in parts]
+    lines = [f"| picks by the error, batches | {' | '.join(titles)} |", "|---|" + "---|" * len(parts)]
+    for row, strategy in enumerate(curves.strategies):
+        if np.isfinite(values[row]).any():
+            cells = [cell(values[row][:, part].mean(axis=1), 1, 1) for part in parts]
+            lines.append(f"| {strategy} | {' | '.join(cells)} |")
+    return lines
+
+
 def other_tables(experiments: list[Curves]) -> dict[str, str]:
     """Give the tables of experiments that the paper has no numbers for, by `EXPERIMENT kind`."""
     made = {}
@@ -146,8 +159,8 @@ def other_tables(experiments: list[Curves]) -> dict[str, str]:
         if f"{name} summary" in made:
             raise ValueError(f"two experiments would fill the tables of {name}: keep one of them in results/")
         made[f"{name} summary"] = "\n".join(summary(curves))
-        found = {"pool": milestone_table(curves, ON_POOL), "decided": frequency_table(curves)}
-        found["estimator"] = estimator_table(curves)
+        made[f"{name} decided"] = "\n".join(decided(curves))
+        found = {"pool": milestone_table(curves, ON_POOL), "estimator": estimator_table(curves)}
         made |= {f"{name} {kind}": "\n".join(table_lines(one)) for kind, one in found.items() if one is not None}
     for sweep in find_sweeps(experiments):
         for one in sweep_tables(sweep):

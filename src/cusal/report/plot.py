@@ -83,7 +83,8 @@ def save(plot: Plot, path: Path) -> None:
     columns = min(plot.columns, len(plot.panels))
     rows = -(-len(plot.panels) // columns)
     width, height = plot.size
-    legend_columns = max(1, min(len(plot.legend), int(columns * width / 1.7)))
+    widest = max((0.7 + 0.08 * len(label) for label, _ in plot.legend), default=1.0)  # inches, handle included
+    legend_columns = max(1, min(len(plot.legend), int(columns * width / widest)))
     legend_rows = -(-len(plot.legend) // legend_columns) if plot.legend else 0
     with mpl.rc_context(_LOOK):
         figure = Figure(figsize=(columns * width, rows * height + 0.27 * legend_rows + 0.05), layout="constrained")
