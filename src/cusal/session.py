@@ -21,7 +21,7 @@ from cusal.coldstart import spread_out
 from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
 from cusal.evidence import Calibration, Evidence, estimate_ece, temperature_of
 from cusal.models import protocol
-from cusal.models.out_of_sample import OutOfSample, Points, Predict
+from cusal.models.out_of_sample import Method, OutOfSample, Points, Predict
 from cusal.models.predictions import Predictions, Subset, take
 from cusal.models.temperature import apply_temperature
 from cusal.picks import Query
@@ -187,7 +187,7 @@ class Session:
         self.round += 1
         self._predictions = Predictions(self.model, self.items, len(self.classes))
         if getattr(self._unfitted, "warm_start", False):
-            for method in ("cross-fit", "held-out"):
+            for method in get_args(Method):
                 if method in (self.recalibrate, self.reference):  # asked or not, the copies go on with the model
                     self._out_of_sample(method, protocol.predict_proba)
         self.seconds = {"fit": time.perf_counter() - started, "predict": 0.0, "select": 0.0}
@@ -319,11 +319,11 @@ class Session:
             return self._answers.scoring_probs(labelled), self._labelled()[1]
         return self._out_of_sample(self.reference, protocol.scoring_proba)
 
-    def _out_of_sample(self, method: str, predict: Predict) -> tuple[Floats, Indices]:
+    def _out_of_sample(self, method: Method, predict: Predict) -> tuple[Floats, Indices]:
         X, y = self._labelled()
         points = Points(X, y, self.pool.labelled, unlabelled=Subset(self.items, self.pool.open))
-        of_some = self._unseen.out_of_fold if method == "cross-fit" else self._unseen.held_out
-        return of_some(
+        return self._unseen.predict(
+            method,
             self._unfitted,
             points,
             fits=self.round + 1,

@@ -1,5 +1,7 @@
 """Predictions of labelled points by models that never saw them."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -7,9 +9,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from cusal.models.out_of_sample import OutOfSample, Points
+from cusal.models.out_of_sample import Method, OutOfSample, Points
 
 X, Y = load_digits(return_X_y=True)
+METHODS = get_args(Method)
 
 
 def points(count, labels=Y):
@@ -51,14 +54,16 @@ def test_a_memorising_model_is_caught():
     """One nearest neighbour is always right about a point it was fitted to; with labels at random only about those."""
     labels = np.random.default_rng(1).integers(10, size=200)
     given = points(200, labels)
-    probs, told = OutOfSample().out_of_fold(KNeighborsClassifier(1), given, classes=10, rng=np.random.default_rng(0))
+    probs, told = OutOfSample().predict(
+        "cross-fit", KNeighborsClassifier(1), given, classes=10, rng=np.random.default_rng(0)
+    )
     assert (told == labels).all()
     assert np.mean(probs.argmax(axis=1) == labels) < 0.3
 
 
 def test_the_held_out_points_are_a_fifth():
-    probs, labels = OutOfSample().held_out(
-        DecisionTreeClassifier(random_state=0), points(100), classes=10, rng=np.random.default_rng(0)
+    probs, labels = OutOfSample().predict(
+        "held-out", DecisionTreeClassifier(random_state=0), points(100), classes=10, rng=np.random.default_rng(0)
     )
     assert probs.shape == (20, 10)
     assert len(labels) == 20
@@ -67,12 +72,14 @@ def test_the_held_out_points_are_a_fifth():
 @pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1], [0, 1, 2, 3]])
 def test_a_class_with_one_member_is_no_obstacle(labels):
     given = points(len(labels), labels)
-    for method in (OutOfSample().out_of_fold, OutOfSample().held_out):
-        probs, _ = method(KNeighborsClassifier(1), given, classes=4, rng=np.random.default_rng(0))
+    for method in METHODS:
+        probs, _ = OutOfSample().predict(
+            method, KNeighborsClassifier(1), given, classes=4, rng=np.random.default_rng(0)
+        )
         assert probs.sum(axis=1) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("method", ["out_of_fold", "held_out"])
+@pytest.mark.parametrize("method", METHODS)
 def test_warm_copies_are_fitted_as_often_as_the_model_and_never_to_what_they_are_asked(method):
     unseen, asked = OutOfSample(), []
 
@@ -85,8 +92,8 @@ def test_warm_copies_are_fitted_as_often_as_the_model_and_never_to_what_they_are
     for fits in (1, 2, 5, 5):  # not asked in rounds 3 and 4, and twice in round 5
         given = points(40 * fits)
         rng = np.random.default_rng(fits)
-        getattr(unseen, method)(Diary(), given, fits=fits, classes=10, rng=rng, predict=predict)
-    copies = 5 if method == "out_of_fold" else 1
+        unseen.predict(method, Diary(), given, fits=fits, classes=10, rng=rng, predict=predict)
+    copies = 5 if method == "cross-fit" else 1
     assert asked == [fits for fits in (1, 2, 5, 5) for _ in range(copies)]
 
 
@@ -100,5 +107,7 @@ def test_cold_copies_are_fitted_once_each_time():
     unseen = OutOfSample()
     for fits in (1, 4):
         rng = np.random.default_rng(0)
-        unseen.out_of_fold(Diary(warm_start=False), points(50), fits=fits, classes=10, rng=rng, predict=predict)
+        unseen.predict(
+            "cross-fit", Diary(warm_start=False), points(50), fits=fits, classes=10, rng=rng, predict=predict
+        )
     assert asked == [1] * 10

@@ -6,7 +6,7 @@ no copy ever meets the points that it is asked about, a point stays in the fold 
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from cusal.models import protocol
 from cusal.models.predictions import take
 
 FOLDS = 5
+Method = Literal["cross-fit", "held-out"]
 Predict = Callable[[protocol.Model, Any, int], Floats]  # model, items, classes
 
 
@@ -38,8 +39,9 @@ class OutOfSample:
         self._fold: dict[int, int] = {}  # by key
         self._copies: dict[int, tuple[protocol.Model, int]] = {}  # by fold: a warm copy and how often it was fitted
 
-    def out_of_fold(
+    def predict(
         self,
+        method: Method,
         model: protocol.Model,
         points: Points,
         *,
@@ -48,35 +50,21 @@ class OutOfSample:
         rng: np.random.Generator,
         predict: Predict = protocol.predict_proba,
     ) -> tuple[Floats, Indices]:
-        """Give (probs, labels) of all points, each predicted by a copy fitted to the other folds.
+        """Give (probs, labels) of points, each predicted by a copy that was fitted to the other folds.
 
+        method: "cross-fit" gives all points, "held-out" those of one fold, which takes one copy.
         model: as it was before its first fit, with the settings of now.
         fits: how often the model has been fitted.
         """
         fold = self._assign(points, rng)
-        probs = np.empty((len(points.y), classes))
-        for number in np.unique(fold).tolist():
+        asked = np.unique(fold)[: FOLDS if method == "cross-fit" else 1]
+        probs = np.empty((len(fold), classes))
+        for number in asked.tolist():
             copy = self._copy(model, points, fold != number, fits, rng, number)
             outside = np.flatnonzero(fold == number)
             probs[outside] = _predicted(copy, take(points.X, outside), classes, predict)
-        return probs, points.y
-
-    def held_out(
-        self,
-        model: protocol.Model,
-        points: Points,
-        *,
-        fits: int = 1,
-        classes: int,
-        rng: np.random.Generator,
-        predict: Predict = protocol.predict_proba,
-    ) -> tuple[Floats, Indices]:
-        """Give (probs, labels) of one fold, predicted by a copy fitted to the others; settings as in `out_of_fold`."""
-        fold = self._assign(points, rng)
-        number = int(fold.min())
-        copy = self._copy(model, points, fold != number, fits, rng, number)
-        outside = np.flatnonzero(fold == number)
-        return _predicted(copy, take(points.X, outside), classes, predict), points.y[outside]
+        given = np.isin(fold, asked)
+        return probs[given], points.y[given]
 
     def _assign(self, points: Points, rng: np.random.Generator) -> NDArray[np.int64]:
         """Give each point its fold; a new one joins the fold with the fewest of its class, then the smallest."""

@@ -106,8 +106,8 @@ class TemperatureScaled(Wrapper):
         before = getattr(self, "unseen_", None) if fits > 1 else None
         unseen = OutOfSample() if before is None else copy.deepcopy(before)
         rng = np.random.default_rng(self.random_state)
-        probs, labels = unseen.out_of_fold(
-            unfitted(self.model), points, fits=fits, classes=_known(model, points), rng=rng
+        probs, labels = unseen.predict(
+            "cross-fit", unfitted(self.model), points, fits=fits, classes=_known(model, points), rng=rng
         )
         return model, _fit_temperature(probs, labels), unseen
 
