@@ -28,9 +28,9 @@ import numpy as np
 import torch
 from scipy.special import softmax
 
-from cusal.calibration import fast
+from cusal.calibration import pruned as fast
 from cusal.calibration.kernel import log_kernel
-from cusal.calibration.top import top
+from cusal.calibration.top_k import top
 
 DATA = Path(os.environ.get("CUSAL_DATA", "data"))
 RESULTS = Path(__file__).parent / "results"

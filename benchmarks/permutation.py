@@ -13,11 +13,11 @@ import numpy as np
 
 from cusal.bench.experiment import Experiment
 from cusal.bench.grid import read_grid
-from cusal.bench.listing import ListingCusal
-from cusal.session import Session
+from cusal.loop.session import Session
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 from cusal.strategies.cusal import Cusal
-from cusal.strategy import Strategy
-from cusal.view import View
+from cusal.strategies.cusal_listing import CusalListing
 
 
 def main() -> None:
@@ -43,9 +43,9 @@ def print_round(session: Session, batch_size: int, permutations: int) -> None:
     view = session.view
     rng = np.random.default_rng([session.seed, session.round, 5])
     orders = [rng.permutation(view.probs.shape[1]) for _ in range(permutations)]
-    exact, listing = (picks_kept(strategy, view, batch_size, orders) for strategy in (Cusal(), ListingCusal()))
+    exact, listing = (picks_kept(strategy, view, batch_size, orders) for strategy in (Cusal(), CusalListing()))
     supported = view.estimate(1e-3, 1, 1e-10).supported
-    picked = view.positions(ListingCusal().select(view, batch_size))
+    picked = view.positions(CusalListing().select(view, batch_size))
     print(
         f"{session.round:5}  {len(session.labels):8}  {exact:12.1f} of {batch_size}  {listing:14.1f} of {batch_size}"
         f"  {(~supported[picked]).sum():21} of {batch_size}  {100 * (~supported).mean():15.1f} %",

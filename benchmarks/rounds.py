@@ -156,8 +156,8 @@ class Stopwatch:
 
 def run_ours(case: Case) -> Case:
     """The runner's own worker, with its store, which also has the seconds of each phase."""
+    from cusal.bench.store import Store
     from cusal.bench.worker import run
-    from cusal.store import Store
 
     time.perf_counter = time.process_time  # in this process alone, so that the phases are in processor seconds
     spec, watch = make_spec(case), Stopwatch()
@@ -186,8 +186,8 @@ def run_theirs(case: Case) -> Case:
     from skactiveml.utils import MISSING_LABEL
 
     from cusal.bench.experiment import Experiment
+    from cusal.loop.simulate import METRICS
     from cusal.models.networks import MnistNet
-    from cusal.simulate import METRICS
 
     torch.manual_seed(0)
     spec, watch = make_spec(case), Stopwatch()
@@ -239,7 +239,7 @@ def hardware(case: Case) -> Case:
     from torch.utils.flop_counter import FlopCounterMode
 
     from cusal.models.networks import MnistNet, max_pool
-    from cusal.models.torch import TorchClassifier
+    from cusal.models.torch_classifier import TorchClassifier
 
     rows, tile = 8192, 128
     items = np.random.default_rng(0).standard_normal((rows, 1, 28, 28), dtype=np.float32)

@@ -128,7 +128,7 @@ def prepare_ours(case: Case) -> Callable[[], Any]:
     import numpy as np
 
     from cusal import strategies
-    from cusal.view import View
+    from cusal.strategies._view import View
 
     items, labels, model = make_items(case)
     model.fit(items[:LABELLED], labels)

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_rel
 
-from cusal.report import Curves, write_curves
-from cusal.report.curves import ACCURACY, ECE, POOL_ECE, RECALIBRATED_ECE, Key
-from cusal.report.markdown import table_lines
-from cusal.report.measures import ON_POOL
-from cusal.report.stored import load
-from cusal.report.sweeps import find_sweeps, sweep_tables
-from cusal.report.tables import estimator_table, milestone_table
-from cusal.store import Store
+from cusal.bench.report import Curves, write_curves
+from cusal.bench.report.curves import ACCURACY, ECE, POOL_ECE, RECALIBRATED_ECE, Key
+from cusal.bench.report.from_store import load
+from cusal.bench.report.markdown import table_lines
+from cusal.bench.report.measures import ON_POOL
+from cusal.bench.report.sweeps import find_sweeps, sweep_tables
+from cusal.bench.report.tables import estimator_table, milestone_table
+from cusal.bench.store import Store
 
 RESULTS = Path(__file__).parent
 ROOT = RESULTS.parent

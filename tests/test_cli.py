@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("typer")
 
 from cusal import cli, datasets, strategies
-from cusal.store import Run, Store
+from cusal.bench.store import Run, Store
 
 Cusal = Callable[..., tuple[int, str, str]]
 

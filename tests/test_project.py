@@ -20,42 +20,25 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages([str(SOURCE)], "cusal.") 
 # Parts in the order in which they may use each other: each only those before it.
 LAYERS = [
     "errors",
-    "version",
-    "checks",
-    "storage",
-    "ahead",
-    "batch",
-    "uncertainty",
-    "reliability",
+    "_private",
     "calibration",
     "metrics",
-    "pool",
-    "classes",
-    "picks",
-    "spread",
-    "clusters",
-    "information",
-    "density",
+    "recalibration",
     "models",
-    "coldstart",
-    "view",
-    "strategy",
+    "features",
     "strategies",
-    "query",
-    "evidence",
-    "session",
-    "simulate",
+    "loop",
     "datasets",
-    "store",
     "bench",
-    "report",
     "scale",
     "cli",
 ]
 
 
-def part_of(module):
-    return module.split(".")[1] if "." in module else module
+def room_of(module):
+    """Return the layer of a module; modules at the top that begin with an underscore serve every room."""
+    name = module.split(".")[1] if "." in module else module
+    return "_private" if name.startswith("_") else name
 
 
 def imports(path):
@@ -79,10 +62,10 @@ def imports(path):
     "path", [p for p in SOURCE.rglob("*.py") if p.parent != SOURCE or p.stem != "__init__"], ids=str
 )
 def test_imports_point_up(path):
-    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    own = room_of(f"cusal.{path.relative_to(SOURCE).parts[0].removesuffix('.py')}")
     assert own in LAYERS, f"{own} has no place among the layers"
     for module in imports(path):
-        assert LAYERS.index(part_of(module)) <= LAYERS.index(own), f"{own} imports {module}"
+        assert LAYERS.index(room_of(module)) <= LAYERS.index(own), f"{own} imports {module}"
 
 
 def test_public_names_are_sorted_and_there():
@@ -92,7 +75,7 @@ def test_public_names_are_sorted_and_there():
 
 
 def test_the_names_of_the_contract_are_there():
-    assert set(cusal.strategies.names()) == {
+    assert set(cusal.strategies.names()) >= {
         *("random", "least_confidence", "entropy", "margin", "rand_entropy", "bald", "batch_bald", "coreset", "badge"),
         *("cluster_margin", "cusal", "cluster_cusal", "least_calibrated", "weighted_cusal", "ddu"),
     }

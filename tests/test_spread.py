@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cusal import spread
-from cusal.spread import k_centre, k_means_plus_plus, most_central, nearest_centre, row_squares, squared_distances
+from cusal import _spread as spread
+from cusal._spread import k_centre, k_means_plus_plus, most_central, nearest_centre, row_squares, squared_distances
 
 
 def slow_k_centre(points: np.ndarray, count: int, centres: np.ndarray) -> list[int]:

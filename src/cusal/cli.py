@@ -77,9 +77,9 @@ def bench(
 
 def _print_tables(place: str, run_ids: list[str]) -> None:
     """Print how good each strategy is at the end, for the experiments that came to it."""
-    from cusal.report import text_table
-    from cusal.report.stored import load
-    from cusal.store import Store
+    from cusal.bench.report import text_table
+    from cusal.bench.report.from_store import load
+    from cusal.bench.store import Store
 
     with Store(place, create=False) as store:
         for curves in load(store, run_ids):
@@ -97,8 +97,8 @@ def report(
 
     Example: cusal report runs.db --out report --format html
     """
-    from cusal.report import write
-    from cusal.store import Store
+    from cusal.bench.report import write
+    from cusal.bench.store import Store
 
     with Store(store, create=False) as source:
         wanted = [name.strip() for name in formats.split(",") if name.strip()]
@@ -183,7 +183,7 @@ def store_export(store: StorePlace, folder: Annotated[str, typer.Argument(help="
 
     Example: cusal store export runs.db results/mnist
     """
-    from cusal.store import Store
+    from cusal.bench.store import Store
 
     with Store(store, create=False) as source:
         print(source.export(folder))
@@ -195,7 +195,7 @@ def store_load(store: StorePlace, folder: Annotated[str, typer.Argument(help="A 
 
     Example: cusal store load runs.db results/mnist
     """
-    from cusal.store import Store
+    from cusal.bench.store import Store
 
     with Store(store) as target:
         print(target.load(folder))

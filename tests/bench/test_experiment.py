@@ -9,12 +9,12 @@ import pytest
 pytest.importorskip("torch")
 
 from cusal import calibration, datasets
-from cusal.bench.estimator import measure_errors
 from cusal.bench.experiment import Experiment, build_model, draw_items
 from cusal.bench.grid import read_grid
+from cusal.bench.measured_errors import measure_errors
 from cusal.bench.spec import Spec
 from cusal.errors import InvalidInput, UnknownName
-from cusal.simulate import Round
+from cusal.loop.simulate import Round
 
 LABELS = datasets.load("digits").train_labels
 

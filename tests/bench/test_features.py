@@ -17,7 +17,7 @@ from cusal.bench.experiment import Experiment
 from cusal.bench.features import as_pixels, check_features, featured, pixel_range
 from cusal.bench.grid import read_grid
 from cusal.datasets import Dataset
-from cusal.datasets.image_folder import ImageFolder
+from cusal.datasets.formats.image_folder import ImageFolder
 from cusal.datasets.pixels import normalise
 from cusal.errors import DataError, InvalidInput, UnknownName
 
@@ -42,7 +42,7 @@ def some_digits(train: int = 40, test: int = 10) -> Dataset:
 
 
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cusal.models.efficientnet", None)
+    monkeypatch.setitem(sys.modules, "cusal.features.efficientnet", None)
 
 
 def test_features_stand_for_the_images(cache: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from cusal.bench.experiment import Experiment, load_data
 from cusal.bench.grid import read_grid
-from cusal.datasets.image_folder import ImageFolder
+from cusal.datasets.formats.image_folder import ImageFolder
 
 Image = pytest.importorskip("PIL.Image", reason="reading images needs pillow")
 

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from cusal.store import Store
+from cusal.bench.store import Store
 
 COMMAND = [sys.executable, "-c", "from cusal.cli import main; main()", "bench"]
 GRID = """

@@ -12,7 +12,7 @@ import pytest
 
 from cusal import datasets
 from cusal.datasets.download import get_source
-from cusal.datasets.idx import STEMS
+from cusal.datasets.formats.idx import STEMS
 from cusal.errors import DataError
 
 pytest.importorskip("pooch", reason="downloading needs pooch")
@@ -170,7 +170,11 @@ def test_the_real_files_have_the_checksums_of_the_source(tmp_path):
     ("module", "code", "extra"),
     [
         ("pooch", "import cusal.datasets as d; d.get('mnist', sys.argv[1])", "bench"),
-        ("PIL", "from cusal.datasets.image_folder import *; ImageFolder(('a.png',), (0,) * 3, (1,) * 3)[0]", "label"),
+        (
+            "PIL",
+            "from cusal.datasets.formats.image_folder import *; ImageFolder(('a.png',), (0,) * 3, (1,) * 3)[0]",
+            "label",
+        ),
     ],
 )
 def test_names_the_extra_that_is_missing(module, code, extra, tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cusal import datasets
-from cusal.datasets.idx import STEMS, read_idx
+from cusal.datasets.formats.idx import STEMS, read_idx
 from cusal.errors import DataError
 
 REAL = Path(os.environ.get("CUSAL_DATA", ""), "mnist")

@@ -7,7 +7,7 @@ import pytest
 from scipy.io import loadmat, savemat
 
 from cusal import datasets
-from cusal.datasets.matlab import read_mat
+from cusal.datasets.formats.matlab import read_mat
 from cusal.errors import DataError
 
 REAL = Path(os.environ.get("CUSAL_DATA", ""), "svhn", "train_32x32.mat")

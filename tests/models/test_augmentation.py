@@ -14,7 +14,7 @@ from cusal.models.augmentation import (
     mixup,
 )
 from cusal.models.networks import SmallNet
-from cusal.models.torch import TorchClassifier
+from cusal.models.torch_classifier import TorchClassifier
 
 SHAPES = [(1, 8, 8), (3, 6, 10), (1, 1, 1)]
 

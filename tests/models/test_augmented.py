@@ -11,7 +11,7 @@ import cusal
 from cusal.errors import InvalidInput, NotReady, UnknownName
 from cusal.models.augmented import SAMPLE, AugmentedClassifier
 from cusal.models.networks import SmallNet
-from cusal.models.torch import TorchClassifier
+from cusal.models.torch_classifier import TorchClassifier
 
 STRENGTHS = (0.25, 0.5, 0.75, 1.0)
 

@@ -11,7 +11,7 @@ from cusal import Session
 from cusal.errors import InvalidInput, NotReady
 from cusal.models.energy import EnergyClassifier, _Chains
 from cusal.models.networks import GarmentClassifier, MnistNet, SmallNet
-from cusal.models.torch import TorchClassifier
+from cusal.models.torch_classifier import TorchClassifier
 
 X, Y = load_digits(return_X_y=True)
 X = (X / 16).astype(np.float32)

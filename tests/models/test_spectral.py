@@ -9,12 +9,12 @@ from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 
 from cusal import Session
-from cusal.density import class_log_density
 from cusal.errors import InvalidInput
 from cusal.models.resnet import SmallResNet
-from cusal.models.scaled import TemperatureScaled
 from cusal.models.spectral import SpectralConv2d
-from cusal.models.torch import TorchClassifier
+from cusal.models.torch_classifier import TorchClassifier
+from cusal.recalibration.temperature_scaled import TemperatureScaled
+from cusal.strategies._density import class_log_density
 
 X, Y = load_digits(return_X_y=True)
 X = (X.reshape(-1, 1, 8, 8) / 8 - 1).astype(np.float32)

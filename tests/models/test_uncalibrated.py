@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from cusal import Session, metrics
 from cusal.errors import InvalidInput, NotReady
 from cusal.models.networks import SmallNet
-from cusal.models.torch import TorchClassifier
+from cusal.models.torch_classifier import TorchClassifier
 from cusal.models.uncalibrated import Uncalibrated
 
 X, Y = load_digits(return_X_y=True)

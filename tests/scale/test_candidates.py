@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cusal.scale.candidates import Candidates, from_cut
-from cusal.strategy import best
+from cusal.strategies._strategy import best
 
 
 def candidates_of(keys: np.ndarray, start: int, count: int) -> Candidates:

@@ -21,7 +21,7 @@ from cusal import strategies
 from cusal.errors import CusalError, DataError, InvalidInput, PoolExhausted, UnknownName
 from cusal.scale import Files, LocalEngine, Request, parts, score
 from cusal.scale.progress import Progress
-from cusal.view import View
+from cusal.strategies._view import View
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 
 from cusal import strategies
-from cusal.information import JointInformation
+from cusal.strategies._information import JointInformation
+from cusal.strategies._view import View
 from cusal.strategies.badge import FactorisedGradients, residuals
 from cusal.strategies.batch_bald import BatchBald
-from cusal.view import View
 
 pytestmark = pytest.mark.peer
 

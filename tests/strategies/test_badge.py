@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cusal.strategies._view import View
 from cusal.strategies.badge import Badge, FactorisedGradients, residuals
-from cusal.view import View
 
 
 def built_gradients(probs: np.ndarray, features: np.ndarray) -> np.ndarray:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from cusal.errors import InvalidInput
-from cusal.information import JointInformation, mutual_information
+from cusal.strategies._information import JointInformation, mutual_information
+from cusal.strategies._view import View
 from cusal.strategies.bald import Bald
 from cusal.strategies.batch_bald import BatchBald
-from cusal.view import View
 
 
 def view_of(sampled: np.ndarray) -> View:
@@ -82,7 +82,7 @@ def test_sampled_predictions_that_are_too_many_are_looked_at_tile_by_tile(strate
         )
 
     whole = strategy.select(make(sampled_probs=lambda samples: sampled[:, :samples]), 5)
-    monkeypatch.setattr("cusal.view.SAMPLED_NUMBERS", 12 * 16)
+    monkeypatch.setattr("cusal.strategies._view.SAMPLED_NUMBERS", 12 * 16)
     assert np.array_equal(strategy.select(make(sampled_probs_of=some), 5), whole)
     assert max(asked) <= 30
     assert asked.count(16) == 6

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from cusal.errors import InvalidInput
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 from cusal.strategies.cluster_cusal import ClusterCusal
 from cusal.strategies.cluster_margin import ClusterMargin
 from cusal.strategies.cusal import Cusal
 from cusal.strategies.margin import Margin
-from cusal.strategy import Strategy
-from cusal.view import View
 
 
 def groups_view() -> View:

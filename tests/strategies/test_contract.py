@@ -8,8 +8,8 @@ import pytest
 
 from cusal import strategies
 from cusal.errors import InvalidInput, PoolExhausted
-from cusal.strategy import Strategy
-from cusal.view import View
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 
 every_strategy = pytest.mark.parametrize("name", strategies.names())
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from cusal.strategies._view import View
 from cusal.strategies.coreset import Coreset
-from cusal.view import View
 
 
 def view_of(pool: np.ndarray, labelled: np.ndarray) -> View:

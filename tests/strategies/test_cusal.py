@@ -7,8 +7,8 @@ import pytest
 
 from cusal.calibration import pointwise_error
 from cusal.errors import InvalidInput, UnknownName
+from cusal.strategies._view import View
 from cusal.strategies.cusal import Cusal
-from cusal.view import View
 
 TIE_BREAKS = ["confidence", "margin", "entropy", "random", "diverse"]
 

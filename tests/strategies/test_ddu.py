@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cusal.errors import NotReady, UnknownName
+from cusal.strategies._view import View
 from cusal.strategies.ddu import Ddu
-from cusal.view import View
 
 
 def view_of(pool: np.ndarray, labelled: np.ndarray, labels: np.ndarray) -> View:

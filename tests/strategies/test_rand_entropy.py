@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cusal.errors import InvalidInput
+from cusal.strategies._view import View
 from cusal.strategies.entropy import Entropy
 from cusal.strategies.rand_entropy import RandEntropy
-from cusal.view import View
 
 
 def round_view(seed: int) -> View:

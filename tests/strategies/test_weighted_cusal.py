@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from cusal.errors import InvalidInput, UnknownName
+from cusal.strategies._view import View
 from cusal.strategies.cusal import Cusal
 from cusal.strategies.least_calibrated import LeastCalibrated
 from cusal.strategies.weighted_cusal import WeightedCusal
-from cusal.view import View
 
 
 def round_view(seed: int = 0) -> View:

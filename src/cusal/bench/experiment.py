@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 
 from cusal import datasets, strategies
-from cusal.bench.estimator import measure_errors
+from cusal._checks import as_array
+from cusal._items import Subset
+from cusal._types import Indices
 from cusal.bench.features import featured
-from cusal.bench.listing import ListingCusal
+from cusal.bench.measured_errors import measure_errors
 from cusal.bench.networks import build_module
 from cusal.bench.spec import Spec
 from cusal.bench.variants import build_variant
-from cusal.checks import Indices, as_array
 from cusal.errors import InvalidInput
-from cusal.models.predictions import Subset
-from cusal.session import Session
-from cusal.simulate import Round, simulate
-from cusal.strategy import Strategy
+from cusal.loop.session import Session
+from cusal.loop.simulate import Round, simulate
+from cusal.strategies._strategy import Strategy
+from cusal.strategies.cusal_listing import CusalListing
 
 
 def features_key(spec: Spec) -> str:
@@ -125,7 +126,7 @@ def _some_of(rng: np.random.Generator, labels: Indices, number: int, count: int)
 def build_strategy(spec: Spec) -> Strategy:
     """Give the strategy with its settings."""
     if spec.numerics == "listing":
-        return ListingCusal(**spec.settings)
+        return CusalListing(**spec.settings)
     return strategies.find(spec.strategy)(**spec.settings)
 
 

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.checks import as_count
+from cusal._checks import as_count
 from cusal.datasets import Dataset, Items
 from cusal.datasets.files import cache_folder
-from cusal.datasets.image_folder import ImageFolder
+from cusal.datasets.formats.image_folder import ImageFolder
 from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra, UnknownName
 
 NETWORKS = ("efficientnet_lite0",)
@@ -172,7 +172,7 @@ def _extract(place: _Place) -> None:
     """Complete the files of raw features, float32 without header, from wherever they end."""
     import torch
 
-    from cusal.models.efficientnet import load_pretrained, prepare
+    from cusal.features.efficientnet import load_pretrained, prepare
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network, data, side = load_pretrained().to(device), place.data, place.side

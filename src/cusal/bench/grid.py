@@ -20,13 +20,13 @@ from typing import Any, get_args
 
 from cusal import strategies
 from cusal.bench.features import check_features
-from cusal.bench.listing import ListingCusal
 from cusal.bench.networks import check_network
 from cusal.bench.spec import Spec
 from cusal.bench.variants import as_table, check_model
 from cusal.errors import DataError, InvalidInput, UnknownName
-from cusal.session import Recalibrate, Reference
-from cusal.strategy import Strategy
+from cusal.loop.session import Recalibrate, Reference
+from cusal.strategies._strategy import Strategy
+from cusal.strategies.cusal_listing import CusalListing
 
 PRESETS = Path(__file__).parent / "presets"
 COUNTS = ("rounds", "batch_size", "warm_up", "pool", "epochs", "train_batch_size", "estimator_every")
@@ -244,7 +244,7 @@ def _settings(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _strategy_class(entry: dict[str, Any]) -> type[Strategy]:
     found = strategies.find(entry["name"])
-    return ListingCusal if entry.get("numerics") == "listing" else found
+    return CusalListing if entry.get("numerics") == "listing" else found
 
 
 def _check_tables(values: Mapping[str, Any]) -> None:

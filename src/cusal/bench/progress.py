@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from cusal.bench.store import Run
 from cusal.bench.worker import News
-from cusal.store import Run
 
 
 class Progress:

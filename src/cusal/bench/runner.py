@@ -9,8 +9,8 @@ from multiprocessing.context import SpawnProcess
 
 from cusal.bench.progress import Progress
 from cusal.bench.spec import Spec
+from cusal.bench.store import Store, process_name
 from cusal.bench.worker import News, one_thread, work
-from cusal.store import Store, process_name
 
 
 @dataclass(frozen=True)

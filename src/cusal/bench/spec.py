@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from cusal.store import Run
+from cusal.bench.store import Run
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from cusal.errors import InvalidInput, MissingExtra, UnknownName
 CLASSIFIERS = {
     "augmented": ("cusal.models.augmented", "AugmentedClassifier"),
     "energy": ("cusal.models.energy", "EnergyClassifier"),
-    "plain": ("cusal.models.torch", "TorchClassifier"),
+    "plain": ("cusal.models.torch_classifier", "TorchClassifier"),
 }
 WRAPPERS = {
-    "temperature_scaled": ("cusal.models.scaled", "TemperatureScaled"),
+    "temperature_scaled": ("cusal.recalibration.temperature_scaled", "TemperatureScaled"),
     "uncalibrated": ("cusal.models.uncalibrated", "Uncalibrated"),
 }
 

@@ -14,8 +14,8 @@ from multiprocessing.connection import Connection
 
 from cusal.bench.experiment import Experiment
 from cusal.bench.spec import Spec
+from cusal.bench.store import LEASE_SECONDS, Claim, LeaseLost, Store
 from cusal.errors import StoreError
-from cusal.store import LEASE_SECONDS, Claim, LeaseLost, Store
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cusal.calibration.mass import iterate_log_mass
+from cusal._checks import as_array, as_positive, as_probs, as_scores
+from cusal._types import Floats
+from cusal.calibration.dense import iterate_log_mass
 from cusal.calibration.pointwise import two_columns
-from cusal.checks import Floats, as_array, as_positive, as_probs, as_scores
 from cusal.errors import InvalidInput
 
 GRID = (*np.logspace(-5, -1, 15).tolist(), 0.2, 0.4, 0.6, 0.8, 1.0)

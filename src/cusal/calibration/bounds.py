@@ -8,7 +8,7 @@ n  labelled     m  pool     K  classes     b  bandwidth     L  largest     epsil
 
 import math
 
-from cusal.checks import as_count, as_positive
+from cusal._checks import as_count, as_positive
 from cusal.errors import InvalidInput
 
 

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.checks import Floats
+from cusal._types import Floats
 
 CHUNK_BYTES = 1 << 20
 

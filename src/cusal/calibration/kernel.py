@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from cusal.checks import Floats
+from cusal._types import Floats
 
 # log(0) would turn into 0 * -inf = NaN where the reference has an exact zero as well.
 SMALLEST = np.finfo(np.float64).tiny

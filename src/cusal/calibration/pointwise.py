@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from cusal.calibration.mass import iterate_log_mass
-from cusal.checks import Floats, Indices, as_array, as_labels, as_positive, as_probs, as_scores
+from cusal._checks import as_array, as_labels, as_positive, as_probs, as_scores
+from cusal._types import Floats, Indices
+from cusal.calibration.dense import iterate_log_mass
 from cusal.errors import InvalidInput
 
 TOLERANCE = 1e-9  # how far the fast form may be from the dense one
@@ -74,7 +75,7 @@ def pointwise_error(
         if one_column:
             error = error / 2  # both columns of a two-class problem err by the same amount
     else:
-        from cusal.calibration.fast import pointwise as fast_pointwise  # numba loads when it is first needed
+        from cusal.calibration.pruned import pointwise as fast_pointwise  # numba loads when it is first needed
 
         tolerance = as_positive(tolerance, "tolerance")
         error, log_density = fast_pointwise(

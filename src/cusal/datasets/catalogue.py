@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from cusal.datasets.arrays import load_npz
 from cusal.datasets.dataset import Dataset, Source
 from cusal.datasets.files import data_folder, missing
-from cusal.datasets.table import load_csv
+from cusal.datasets.formats.arrays import load_npz
+from cusal.datasets.formats.table import load_csv
 from cusal.errors import UnknownName
 
 OWN_FILES = {"csv": load_csv, "npz": load_npz}

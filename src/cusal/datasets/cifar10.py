@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.datasets.batches import read_archive, read_binary, read_files, read_pickle
 from cusal.datasets.dataset import Dataset, Labels, Source
 from cusal.datasets.files import as_classes, find_form
+from cusal.datasets.formats.cifar import read_archive, read_binary, read_files, read_pickle
 from cusal.datasets.pixels import normalise
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")

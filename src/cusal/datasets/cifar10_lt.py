@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cusal.checks import as_positive
+from cusal._checks import as_positive
 from cusal.datasets import cifar10
 from cusal.datasets.dataset import Dataset, Labels
 

@@ -7,7 +7,7 @@ paper's network for this data set, GarmentClassifier, comes from.
 from pathlib import Path
 
 from cusal.datasets.dataset import Dataset, Source
-from cusal.datasets.idx import FORMS, load_idx
+from cusal.datasets.formats.idx import FORMS, load_idx
 
 CLASSES = (
     "T-shirt/top",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cusal.datasets.dataset import Dataset, Source
 from cusal.datasets.files import find_form
-from cusal.datasets.image_folder import ImageFolder, list_classes, list_images
+from cusal.datasets.formats.image_folder import ImageFolder, list_classes, list_images
 from cusal.errors import DataError
 
 MEAN = (0.485, 0.456, 0.406)

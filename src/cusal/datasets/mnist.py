@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cusal.datasets.dataset import Dataset, Source
-from cusal.datasets.idx import FORMS, load_idx
+from cusal.datasets.formats.idx import FORMS, load_idx
 
 SOURCE = Source(
     title="MNIST handwritten digits",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cusal.datasets.dataset import Dataset, Labels, Source
 from cusal.datasets.files import as_classes, corrupt, find_form
-from cusal.datasets.matlab import read_mat
+from cusal.datasets.formats.matlab import read_mat
 from cusal.datasets.pixels import normalise
 
 FILES = ("train_32x32.mat", "test_32x32.mat")

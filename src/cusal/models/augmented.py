@@ -44,7 +44,9 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from torch import Tensor, nn
 
-from cusal.checks import as_array, as_count
+from cusal._checks import as_array, as_count
+from cusal._item_hash import content_keys
+from cusal._items import take
 from cusal.errors import InvalidInput, NotReady, UnknownName
 from cusal.models.augmentation import (
     DEFAULT,
@@ -56,10 +58,8 @@ from cusal.models.augmentation import (
     mixed_cross_entropy,
     mixup,
 )
-from cusal.models.batches import Stored, check_shape, is_lazy, rows_of
-from cusal.models.content import content_keys
-from cusal.models.predictions import take
-from cusal.models.torch import Probs, TorchClassifier
+from cusal.models.mini_batches import Stored, check_shape, is_lazy, rows_of
+from cusal.models.torch_classifier import Probs, TorchClassifier
 
 JUDGED, JUDGED_AT_ONCE = 2000, 250  # labelled items at most on which the strength of training is chosen
 SAMPLE = 200  # unlabelled items on which the strength of scoring is chosen

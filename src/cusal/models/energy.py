@@ -45,10 +45,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cusal.checks import as_count, as_positive
+from cusal._checks import as_count, as_positive
 from cusal.errors import InvalidInput
-from cusal.models.batches import Stored, check_shape, is_lazy, rows_of
-from cusal.models.torch import TorchClassifier
+from cusal.models.mini_batches import Stored, check_shape, is_lazy, rows_of
+from cusal.models.torch_classifier import TorchClassifier
 
 
 class EnergyClassifier(TorchClassifier):

@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cusal.checks import as_positive
+from cusal._checks import as_positive
 
 START_STEPS = 30
 

@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from cusal.checks import as_array, as_count, as_positive, as_probs
+from cusal._checks import as_array, as_count, as_positive, as_probs
+from cusal._item_hash import content_keys
+from cusal._wrapper import Probs, Wrapper, classes_of
 from cusal.errors import InvalidInput
-from cusal.models.content import content_keys
-from cusal.models.wrapper import Probs, Wrapper, classes_of
 
 
 class Uncalibrated(Wrapper):

@@ -13,8 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.checks import Indices
-from cusal.strategy import Keys
+from cusal._types import Indices, Keys
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.checks import Floats, as_probs
+from cusal._checks import as_probs
+from cusal._types import Floats
 from cusal.errors import DataError, InvalidInput
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".pq")
@@ -162,11 +163,11 @@ def _files(path: Path) -> list[Path]:
 def _reader(path: Path) -> Any:
     # Each format is a module with describe(path, column) and read(chunk, column); pyarrow loads for Parquet alone.
     if path.suffix == ".npy":
-        from cusal.scale import npy as reader
+        from cusal.scale.formats import npy as reader
     elif path.suffix == ".npz":
-        from cusal.scale import npz as reader  # type: ignore[no-redef]
+        from cusal.scale.formats import npz as reader  # type: ignore[no-redef]
     else:
-        from cusal.scale import parquet as reader  # type: ignore[no-redef]
+        from cusal.scale.formats import parquet as reader  # type: ignore[no-redef]
     return reader
 
 

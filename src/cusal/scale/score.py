@@ -13,16 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from cusal.batch import as_batch_size
-from cusal.checks import Floats, Indices, as_labels
+from cusal._checks import as_batch_size, as_labels
+from cusal._files import write_whole
+from cusal._types import Floats, Indices
 from cusal.errors import DataError, InvalidInput
 from cusal.scale.candidates import Candidates
-from cusal.scale.engine import Engine, LocalEngine
-from cusal.scale.partial import Partial, writing
+from cusal.scale.checkpoint import Partial, writing
+from cusal.scale.engines.local import Engine, LocalEngine
 from cusal.scale.parts import LABELS, Chunk, cut_into_chunks, iterate_tiles, open_pool
 from cusal.scale.progress import Progress
 from cusal.scale.scorer import Request, Scorer
-from cusal.storage import write_whole
 
 HEADER = ("rank", "id", "error", "confidence", "supported", "decided_by")
 PathLike = str | os.PathLike[str]

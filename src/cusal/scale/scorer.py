@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal import strategies
-from cusal.ahead import read_ahead
-from cusal.checks import Floats, Indices, as_count
+from cusal._checks import as_count
+from cusal._prefetch import read_ahead
+from cusal._types import Floats, Indices
 from cusal.errors import UnknownName
 from cusal.scale.candidates import Candidates, from_cut
 from cusal.scale.parts import Chunk, Tile, iterate_tiles
+from cusal.strategies._strategy import Strategy, best
+from cusal.strategies._view import View
 from cusal.strategies.cusal import Cusal
-from cusal.strategy import Strategy, best
-from cusal.view import View
 
 # The strategies whose keys of a row depend on that row and the labelled points alone.
 BY_ROW = ("cusal", "entropy", "least_confidence", "margin", "random")

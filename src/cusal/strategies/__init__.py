@@ -1,19 +1,23 @@
-"""Every strategy, found by the name of its file."""
+"""Every strategy, found by the name of its file: `badge.py` holds the class `Badge`, called "badge".
+
+Files that begin with an underscore are what strategies share. Classes are imported when they are first used.
+"""
 
 import importlib
 import pkgutil
+from typing import Any
 
 from cusal.errors import UnknownName
-from cusal.strategy import Strategy
+from cusal.strategies._strategy import Strategy
 
 
 def names() -> list[str]:
-    """Give the names of all strategies."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    """Return the names of all strategies."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
 
 
 def find(name: str) -> type[Strategy]:
-    """Give the class of the strategy called `name`; call it with settings to make one.
+    """Return the class of the strategy called `name`; call it with settings to make one.
 
     >>> find("margin")()
     Margin()
@@ -21,5 +25,16 @@ def find(name: str) -> type[Strategy]:
     if name not in names():
         raise UnknownName("strategy", name, names())
     module = importlib.import_module(f"{__name__}.{name}")
-    wanted = name.replace("_", "")
-    return next(value for key, value in vars(module).items() if key.lower() == wanted)  # type: ignore[no-any-return]
+    own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
+    return next(value for value in own if issubclass(value, Strategy))
+
+
+def __getattr__(name: str) -> Any:
+    by_class = {known.title().replace("_", ""): known for known in names()}
+    if name not in by_class:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return find(by_class[name])
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *(name.title().replace("_", "") for name in names())])

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cusal.batch import as_batch_size
-from cusal.checks import Floats, Indices
-from cusal.spread import Distances, as_points, k_means_plus_plus, row_squares
-from cusal.strategy import Keys, Strategy
-from cusal.view import View
+from cusal._checks import as_batch_size
+from cusal._spread import Distances, as_points, k_means_plus_plus, row_squares
+from cusal._types import Floats, Indices, Keys
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)

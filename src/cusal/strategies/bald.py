@@ -9,10 +9,11 @@ Houlsby et al. (2011); Gal et al. (2017) with Monte-Carlo dropout:
 
 from dataclasses import dataclass
 
-from cusal.checks import as_count
-from cusal.information import mutual_information
-from cusal.strategy import Keys, Strategy
-from cusal.view import View
+from cusal._checks import as_count
+from cusal._types import Keys
+from cusal.strategies._information import mutual_information
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)

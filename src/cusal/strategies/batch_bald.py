@@ -13,11 +13,11 @@ adds more than its BALD score.
 
 from dataclasses import dataclass
 
-from cusal.batch import as_batch_size
-from cusal.checks import Indices, as_count
-from cusal.information import greedy_joint, mutual_information
-from cusal.strategy import Keys, Strategy, best
-from cusal.view import View
+from cusal._checks import as_batch_size, as_count
+from cusal._types import Indices, Keys
+from cusal.strategies._information import greedy_joint, mutual_information
+from cusal.strategies._strategy import Strategy, best
+from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)

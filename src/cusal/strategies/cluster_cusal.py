@@ -8,11 +8,11 @@ smallest first. See `cluster_margin` for the clusters and for where this departs
 
 from dataclasses import dataclass
 
-from cusal.batch import as_batch_size
-from cusal.checks import Indices, as_count, as_positive
-from cusal.clusters import pick_across_clusters
+from cusal._checks import as_batch_size, as_count, as_positive
+from cusal._types import Indices
+from cusal.strategies._clusters import pick_across_clusters
+from cusal.strategies._view import View
 from cusal.strategies.cusal import Cusal
-from cusal.view import View
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ product for each pick; no pool x pool matrix is built.
 
 from dataclasses import dataclass
 
-from cusal.batch import as_batch_size
-from cusal.checks import Indices
-from cusal.spread import as_points, k_centre, most_central, nearest_centre, row_squares, squared_distances
-from cusal.strategy import Keys, Strategy
-from cusal.view import View
+from cusal._checks import as_batch_size
+from cusal._spread import as_points, k_centre, most_central, nearest_centre, row_squares, squared_distances
+from cusal._types import Indices, Keys
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)

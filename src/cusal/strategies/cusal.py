@@ -13,15 +13,15 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from cusal import uncertainty
-from cusal.batch import as_batch_size
-from cusal.calibration.order import GrowingEvidence, decided_by, quantise
-from cusal.checks import Floats, Indices, as_positive
+from cusal._checks import as_batch_size, as_positive
+from cusal._spread import k_centre
+from cusal._types import Floats, Indices, Keys
+from cusal.calibration.ties import GrowingEvidence, decided_by, quantise
 from cusal.errors import UnknownName
-from cusal.picks import Query
-from cusal.spread import k_centre
-from cusal.strategy import Keys, Strategy, best
-from cusal.view import View
+from cusal.strategies import _uncertainty as uncertainty
+from cusal.strategies._query_result import Query
+from cusal.strategies._strategy import Strategy, best
+from cusal.strategies._view import View
 
 TieBreak = Literal["confidence", "margin", "entropy", "random", "diverse"]
 

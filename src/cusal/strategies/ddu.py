@@ -18,11 +18,12 @@ networks in `cusal.models.resnet`, and `TemperatureScaled`. The strategy works o
 from dataclasses import dataclass
 from typing import get_args
 
-from cusal.checks import as_positive
-from cusal.density import Covariance, class_log_density
+from cusal._checks import as_positive
+from cusal._types import Keys
 from cusal.errors import NotReady, UnknownName
-from cusal.strategy import Keys, Strategy
-from cusal.view import View
+from cusal.strategies._density import Covariance, class_log_density
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)

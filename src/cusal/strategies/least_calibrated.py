@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cusal.calibration.order import quantise
-from cusal.checks import Indices, as_positive
-from cusal.picks import Query
-from cusal.strategy import Keys, Strategy
-from cusal.view import View
+from cusal._checks import as_positive
+from cusal._types import Indices, Keys
+from cusal.calibration.ties import quantise
+from cusal.strategies._query_result import Query
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)

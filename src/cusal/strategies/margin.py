@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from cusal import uncertainty
-from cusal.strategy import Keys, Strategy
-from cusal.view import View
+from cusal._types import Keys
+from cusal.strategies import _uncertainty as uncertainty
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)

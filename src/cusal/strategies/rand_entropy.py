@@ -7,11 +7,11 @@ view can predict some.
 
 from dataclasses import dataclass
 
-from cusal import uncertainty
-from cusal.batch import as_batch_size
-from cusal.checks import Indices, as_count
-from cusal.strategy import Keys, Strategy, best
-from cusal.view import View
+from cusal._checks import as_batch_size, as_count
+from cusal._types import Indices, Keys
+from cusal.strategies import _uncertainty as uncertainty
+from cusal.strategies._strategy import Strategy, best
+from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)

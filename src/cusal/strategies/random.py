@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cusal.strategy import Keys, Strategy
-from cusal.view import View
+from cusal._types import Keys
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)

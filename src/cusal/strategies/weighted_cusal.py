@@ -14,12 +14,13 @@ The three combinations that Bui, Maifeld-Carucci and Liu (2026) compare with the
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from cusal import uncertainty
-from cusal.checks import Indices, as_positive
+from cusal._checks import as_positive
+from cusal._types import Indices, Keys
 from cusal.errors import UnknownName
-from cusal.picks import Query
-from cusal.strategy import Keys, Strategy
-from cusal.view import View
+from cusal.strategies import _uncertainty as uncertainty
+from cusal.strategies._query_result import Query
+from cusal.strategies._strategy import Strategy
+from cusal.strategies._view import View
 
 Combination = Literal["uniform", "adaptive", "scaled"]
 

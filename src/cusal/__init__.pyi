@@ -1,0 +1,32 @@
+from . import calibration, datasets, metrics, models, recalibration, strategies
+from ._version import __version__
+from .errors import CusalError
+from .loop.pool import Pool
+from .loop.query import query
+from .loop.session import Session
+from .loop.simulate import Round, noisy, simulate
+from .recalibration.evidence import Calibration
+from .strategies._query_result import Query
+from .strategies._strategy import Strategy
+from .strategies._view import View
+
+__all__ = [
+    "Calibration",
+    "CusalError",
+    "Pool",
+    "Query",
+    "Round",
+    "Session",
+    "Strategy",
+    "View",
+    "__version__",
+    "calibration",
+    "datasets",
+    "metrics",
+    "models",
+    "noisy",
+    "query",
+    "recalibration",
+    "simulate",
+    "strategies",
+]

@@ -1,0 +1,154 @@
+"""What cusal asks of a model, and how scikit-learn's models answer where they lack a method.
+
+A model has `fit(X, y)` with class numbers y and `predict_proba(X)`. `embed(X)` and `sample_proba(X, samples)` are
+optional: without them two-dimensional numeric items are their own embedding, and the members of an ensemble are
+its samples.
+
+Two more are for training variants. A model whose `uses_unlabelled` is true is fitted by `fit(X, y, unlabelled=U)`;
+U has a length and gives items for an array of positions. `scoring_proba(X)` and `scoring_embed(X)` are what strategies
+see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`.
+"""
+
+import copy
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal._checks import as_array, as_probs
+from cusal._types import Floats, Indices
+from cusal.errors import InvalidInput, MissingMethod
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Anything with scikit-learn's `fit` and `predict_proba`."""
+
+    def fit(self, X: Any, y: Any) -> Any: ...
+
+    def predict_proba(self, X: Any) -> Any: ...
+
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def unseeded(model: Model) -> list[str]:
+    """Give the names of the model's random states that the user left open."""
+    if hasattr(model, "get_params"):
+        params = model.get_params(deep=True)
+        return sorted(
+            name for name, value in params.items() if name.split("__")[-1] == "random_state" and value is None
+        )
+    return ["random_state"] if getattr(model, "random_state", 0) is None else []
+
+
+def with_settings(model: AnyModel, other: AnyModel) -> AnyModel:
+    """Give a copy of a model, fitted or not, with the settings of another of its kind, random states among them."""
+    model = copy.deepcopy(model)
+    if hasattr(other, "get_params"):
+        model.set_params(**other.get_params(deep=False))  # type: ignore[attr-defined]
+    elif hasattr(other, "random_state"):
+        model.random_state = other.random_state  # type: ignore[attr-defined]
+    return model
+
+
+def fitted_copy(
+    model: AnyModel, data: tuple[Any, Indices], *, unlabelled: Any, seed: int, seeded: list[str]
+) -> AnyModel:
+    """Give a copy of the model fitted to data (X, y), its random states `seeded` set to `seed`; the model is unchanged.
+
+    unlabelled: the open items, for models that use them.
+    """
+    model = copy.deepcopy(model)
+    if hasattr(model, "set_params"):
+        model.set_params(**dict.fromkeys(seeded, seed))
+    elif seeded:
+        model.random_state = seed  # type: ignore[attr-defined]
+    if getattr(model, "uses_unlabelled", False):
+        model.fit(*data, unlabelled=unlabelled)  # type: ignore[call-arg]
+    else:
+        model.fit(*data)
+    return model
+
+
+def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:
+    """Give (rows, classes) probabilities; classes that the model has not met get probability zero."""
+    return _aligned(model, model.predict_proba(X), classes, "prediction")
+
+
+def scoring_proba(model: Any, X: Any, classes: int) -> NDArray[np.float64]:
+    """Give (rows, classes) probabilities for strategies: the model's own for this purpose, else its predictions."""
+    if not hasattr(model, "scoring_proba"):
+        return predict_proba(model, X, classes)
+    return _aligned(model, model.scoring_proba(X), classes, "scoring")
+
+
+def _aligned(model: Any, given: Any, classes: int, kind: str) -> NDArray[np.float64]:
+    """Give probabilities of the model's own classes as (rows, classes)."""
+    probs = as_array(given).astype(np.float64, copy=False)
+    own = getattr(model, "classes_", None)
+    if probs.ndim == 2 and own is not None and len(own) == probs.shape[1] != classes:
+        columns = np.asarray(own, dtype=np.int64)
+        if columns.max(initial=0) >= classes:
+            raise InvalidInput(
+                f"{_name(model)} predicts {probs.shape[1]} classes, but {classes} are known; give classes=[...]."
+            )
+        aligned = np.zeros((len(probs), classes))
+        aligned[:, columns] = probs
+        probs = aligned
+    return np.asarray(as_probs(probs, f"the {kind} of {_name(model)}", classes=classes))
+
+
+def scoring_embed(model: Model, X: Any) -> Floats:
+    """Give (rows, features) for strategies: the model's own for this purpose, or its embedding."""
+    return as_array(model.scoring_embed(X)) if hasattr(model, "scoring_embed") else embed(model, X)
+
+
+def embed(model: Model, X: Any) -> Floats:
+    """Give (rows, features): the model's own embedding, or two-dimensional numeric items as they are."""
+    if hasattr(model, "embed"):
+        return as_array(model.embed(X))
+    items = as_array(X)
+    if items.ndim != 2 or not np.issubdtype(items.dtype, np.number):
+        raise MissingMethod(
+            f"{_name(model)} has no method embed(X), and items of shape {items.shape[1:]} and type {items.dtype} "
+            "cannot serve as their own embedding; give the model an embed(X) that returns (rows, features)."
+        )
+    return items.astype(np.float64, copy=False)
+
+
+def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
+    """Give (rows, samples, classes): draws from the model's posterior, or the members of an ensemble."""
+    if hasattr(model, "sample_proba"):
+        sampled = as_array(model.sample_proba(X, samples))
+        own = getattr(model, "classes_", None)
+        if sampled.ndim == 3 and own is not None and len(own) == sampled.shape[2] < classes:
+            aligned = np.zeros((*sampled.shape[:2], classes))
+            aligned[:, :, np.asarray(own, dtype=np.int64)] = sampled
+            return aligned
+        if sampled.ndim != 3 or sampled.shape[2] != classes:
+            raise InvalidInput(
+                f"sample_proba of {_name(model)} gave shape {sampled.shape}; expected (rows, samples, {classes})."
+            )
+        return sampled
+    members = list(getattr(model, "estimators_", ()))
+    if len(members) < 2 or not all(hasattr(member, "predict_proba") for member in members):
+        raise MissingMethod(
+            f"{_name(model)} has no method sample_proba(X, samples) and is no ensemble of classifiers; use a network "
+            "with dropout, a random forest or bagging, or a strategy that needs no samples."
+        )
+    # A smaller ensemble gives all the samples it has.
+    chosen = np.unique(np.linspace(0, len(members) - 1, min(samples, len(members))).round().astype(int))
+    features = getattr(model, "estimators_features_", None)
+    columns = np.asarray(model.classes_, dtype=np.int64)  # type: ignore[attr-defined]
+    sampled = np.zeros((len(X), len(chosen), classes))
+    for place, i in enumerate(chosen):
+        own = X if features is None else X[:, features[i]]
+        # Members are fitted to the positions 0, 1, ... of the ensemble's classes.
+        met = np.asarray(members[i].classes_).astype(np.int64)
+        sampled[:, place, columns[met] if met.max() < len(columns) else met] = members[i].predict_proba(own)
+    return sampled
+
+
+def _name(model: Model) -> str:
+    return type(model).__name__

@@ -1,0 +1,100 @@
+"""A classifier around another, whose probabilities it changes and which it otherwise lets be what it is.
+
+Embeddings, samples, warm starts, unlabelled items and a scoring of its own are the wrapped model's, and there are none
+where it has none; probabilities, however they were asked for, pass through `_changed`.
+"""
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
+
+from cusal import _protocol as protocol
+from cusal._checks import as_array
+from cusal._items import take
+from cusal.errors import NotReady
+
+Probs = NDArray[np.float64]
+
+
+def _model_has(method: str) -> Any:
+    return available_if(lambda wrapper: hasattr(wrapper.model, method))
+
+
+class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What wrappers share: `model` stays as it is, its fitted copy is `model_`, whose probabilities are changed."""
+
+    model: Any
+    model_: Any
+    classes_: NDArray[np.int64]
+
+    @property
+    def uses_unlabelled(self) -> bool:
+        """Whether the model is to be fitted with the unlabelled items at hand."""
+        return bool(getattr(self.model, "uses_unlabelled", False))
+
+    @property
+    def warm_start(self) -> bool:
+        """Whether the model goes on from the fit before."""
+        return bool(getattr(self.model, "warm_start", False))
+
+    def predict_proba(self, X: Any) -> Probs:
+        """Give changed probabilities, (n, classes)."""
+        return self._changed(self._fitted().predict_proba(X), X)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Give the most probable class of each item, (n,)."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
+
+    def embed(self, X: Any) -> NDArray[Any]:
+        """Give the model's embedding, (n, width)."""
+        return protocol.embed(self._fitted(), X)
+
+    def sample_proba(self, X: Any, n: int) -> Probs:
+        """Give the model's samples, each changed, (rows, n, classes)."""
+        sampled = protocol.sample_proba(self._fitted(), X, n, classes=int(self.classes_.max()) + 1)
+        return self._changed(sampled[:, :, self.classes_], X)
+
+    @_model_has("scoring_proba")
+    def scoring_proba(self, X: Any) -> Probs:
+        """Give what strategies see of the model's probabilities, changed, (n, classes)."""
+        return self._changed(self._fitted().scoring_proba(X), X)
+
+    @_model_has("scoring_embed")
+    def scoring_embed(self, X: Any) -> NDArray[Any]:
+        """Give what strategies see of the model's embedding, (n, width)."""
+        return np.asarray(self._fitted().scoring_embed(X))
+
+    def _changed(self, probs: Any, X: Any) -> Probs:
+        """Give what becomes of the model's probabilities of items X, (rows, classes) or (rows, samples, classes)."""
+        raise NotImplementedError
+
+    def _fit_model(self, X: Any, y: Any, unlabelled: Any) -> Any:
+        """Give the model fitted to (X, y): where it starts warm, the one fitted before, with the settings of now."""
+        goes_on = self.warm_start and hasattr(self, "model_")
+        model = protocol.with_settings(self.model_, self.model) if goes_on else unfitted(self.model)
+        if self.uses_unlabelled and unlabelled is not None:
+            model.fit(X, y, unlabelled=unlabelled)
+        else:
+            model.fit(X, y)
+        return model
+
+    def _fitted(self) -> Any:
+        if not hasattr(self, "model_"):
+            raise NotReady("the model has not been fitted; call fit(X, y) first.")
+        return self.model_
+
+
+def unfitted(model: Any) -> Any:
+    """Give a copy of the model that has not been fitted."""
+    return clone(model) if hasattr(model, "get_params") else copy.deepcopy(model)
+
+
+def classes_of(model: Any, X: Any) -> NDArray[np.int64]:
+    """Give the class numbers of the model's columns: its own `classes_`, else as many as it gives for an item of X."""
+    own = getattr(model, "classes_", None)
+    columns = as_array(model.predict_proba(take(X, slice(0, 1)))).shape[1] if own is None else 0
+    return np.asarray(np.arange(columns) if own is None else own, dtype=np.int64)

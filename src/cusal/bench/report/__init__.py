@@ -1,0 +1,84 @@
+"""Stored runs as tables, tests and figures: one self-contained HTML page, Markdown, LaTeX and CSV.
+
+store -> stored.load -> Curves (plain arrays) -> sections (tables, figures) -> webpage, markdown, latex, numbers
+simulate -> Curves.of_rounds ---^
+"""
+
+from collections.abc import Callable, Iterable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cusal.bench.report.curves import Curves, Run
+from cusal.bench.report.tables import text_table
+from cusal.errors import InvalidInput, UnknownName
+
+if TYPE_CHECKING:
+    from cusal.bench.store import Store
+
+__all__ = ["FORMATS", "Curves", "Run", "page", "text_table", "write", "write_curves"]
+
+FORMATS = ("html", "md", "tex", "csv")
+
+
+def write(
+    store: "Store",
+    out: str | PathLike[str],
+    formats: Iterable[str] = FORMATS,
+    *,
+    tell: Callable[[str], None] | None = None,
+) -> list[Path]:
+    """Write the report of every experiment in a store into a folder, and give the files written.
+
+    formats: any of "html" (`report.html`, self-contained), "md" (`report.md` and `figures/`), "tex" (`report.tex`) and
+        "csv" (`numbers.csv`).
+    tell: called with a line of text as the work goes on; a large store takes minutes.
+    """
+    from cusal.bench.report.from_store import load  # the store needs SQLAlchemy, reports of simulations do not
+
+    if tell:
+        tell("reading the store")
+    return write_curves(load(store), out, formats, tell=tell)
+
+
+def write_curves(
+    experiments: Iterable[Curves],
+    out: str | PathLike[str],
+    formats: Iterable[str] = FORMATS,
+    *,
+    tell: Callable[[str], None] | None = None,
+) -> list[Path]:
+    """Write the report of some curves into a folder, which is made if it is not there; `tell` as in `write`."""
+    from cusal.bench.report.latex import write_latex  # figures need matplotlib, reading curves does not
+    from cusal.bench.report.markdown import write_markdown
+    from cusal.bench.report.numbers import write_csv
+    from cusal.bench.report.outline import sections
+    from cusal.bench.report.webpage import write_page
+
+    formats, experiments, folder = list(formats), list(experiments), Path(out)
+    for name in formats:
+        if name not in FORMATS:
+            raise UnknownName("report format", name, FORMATS)
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder} is a file; give the folder that the report is to be written to.")
+    folder.mkdir(parents=True, exist_ok=True)
+    parts, looks = sections(experiments)
+    written: list[Path] = []
+    if "html" in formats:
+        written.append(write_page(parts, looks, folder / "report.html", tell=tell))
+    if "md" in formats:
+        written += write_markdown(parts, folder, tell=tell)
+    if "tex" in formats:
+        written += write_latex(parts, folder)
+    if "csv" in formats:
+        written += write_csv(experiments, folder)
+    return written
+
+
+def page(experiments: Iterable[Curves] | Curves, path: str | PathLike[str], *, title: str | None = None) -> Path:
+    """Write some curves as one self-contained HTML page, and give its path."""
+    from cusal.bench.report.outline import sections
+    from cusal.bench.report.webpage import write_page
+
+    parts, looks = sections([experiments] if isinstance(experiments, Curves) else experiments)
+    return write_page(parts, looks, Path(path), title=title)

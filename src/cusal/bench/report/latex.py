@@ -1,0 +1,53 @@
+"""A report's tables as LaTeX; the document that takes them in needs the package booktabs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cusal.bench.report.outline import Section
+from cusal.bench.report.tables import Cell, Table
+
+_SIGNS = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "±": r"$\pm$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "\u2013": "--",
+}  # fmt: skip
+
+
+def write_latex(parts: Sequence[Section], out: Path) -> list[Path]:
+    """Write `report.tex`, to be used with `\\input`, into the folder."""
+    lines = ["% Needs \\usepackage{booktabs}.", ""]
+    for number, section in enumerate(parts, start=1):
+        for table in (table for part in section.parts for table in part.tables):
+            lines += [*_table(table, section.title, f"tab:{number}-{table.name}"), ""]
+    path = out / "report.tex"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return [path]
+
+
+def _table(table: Table, experiment: str, label: str) -> list[str]:
+    head = " & ".join(_escape(title) for title in (table.head, *table.columns))
+    rows = [" & ".join([_escape(name), *(_cell(cell) for cell in cells)]) + r" \\" for name, cells in table.rows]
+    return [
+        r"\begin{table}[t]",
+        r"  \centering",
+        rf"  \caption{{{_escape(f'{experiment}. {table.title}. {table.caption} {table.note}')}}}",
+        rf"  \label{{{label}}}",
+        rf"  \begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+        r"    \toprule",
+        rf"    {head} \\",
+        r"    \midrule",
+        *(f"    {row}" for row in rows),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+
+
+def _cell(cell: Cell) -> str:
+    text = rf"\textbf{{{_escape(cell.text)}}}" if cell.bold else _escape(cell.text)
+    spread = rf" {{\tiny $\pm$ {cell.spread}}}" if cell.spread else ""
+    return text + spread + (rf" {{\tiny ({_escape(cell.note)})}}" if cell.note else "")
+
+
+def _escape(text: str) -> str:
+    return "".join(_SIGNS.get(sign, sign) for sign in text)

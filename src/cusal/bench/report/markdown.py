@@ -1,0 +1,77 @@
+"""A report as Markdown, with its figures as SVG files beside it."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cusal.bench.report.outline import INTRODUCTION, Part, Section, listed, told
+from cusal.bench.report.plot import save
+from cusal.bench.report.tables import Cell, Table
+
+
+def write_markdown(parts: Sequence[Section], out: Path, *, tell: Callable[[str], None] | None = None) -> list[Path]:
+    """Write `report.md` and `figures/*.svg` into the folder."""
+    (out / "figures").mkdir(exist_ok=True)
+    written = []
+    lines = ["# Active learning report", "", INTRODUCTION, ""]
+    for number, section in enumerate(told(parts, "figures", tell), start=1):
+        lines += [f"## {_escape(section.title)}", "", _escape(section.facts), ""]
+        for head in section.headlines:
+            lines.append(f"- {head.title}: **{_escape(head.strategy)}**, {head.value} ({head.remark})")
+        lines.append("")
+        for part in section.parts:
+            lines += [f"### {_escape(part.title)}", ""]
+            if part.plot is not None:
+                path = out / "figures" / f"{number}-{part.plot.name}.svg"
+                save(part.plot, path)
+                written.append(path)
+                lines += [f"![{_escape(part.title)}](figures/{path.name})", "", part.plot.caption, ""]
+            lines += _tables(part)
+        lines += _ending(section)
+    path = out / "report.md"
+    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    return [path, *written]
+
+
+def _tables(part: Part) -> list[str]:
+    lines = []
+    for table in part.tables:
+        lines += [f"**{_escape(table.title)}.** {table.caption}", "", *table_lines(table), ""]
+    lines += [line for note in dict.fromkeys(table.note for table in part.tables) for line in (note, "")]
+    return lines
+
+
+def table_lines(table: Table) -> list[str]:
+    """Give a table as lines of Markdown, without its title."""
+    rows = [[table.head, *table.columns], ["---", *("---:" for _ in table.columns)]]
+    rows += [[_escape(label), *(_cell(cell) for cell in cells)] for label, cells in table.rows]
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _cell(cell: Cell) -> str:
+    text = f"{cell.text} ± {cell.spread}" if cell.spread else cell.text
+    return (f"**{text}**" if cell.bold else text) + (f" ({cell.note})" if cell.note else "")
+
+
+def _ending(section: Section) -> list[str]:
+    lines = []
+    if section.settings:
+        lines += ["### Settings", "", "| Setting | Value |", "| --- | --- |"]
+        lines += [f"| {_escape(name)} | {_escape(value)} |" for name, value in section.settings.items()]
+        lines.append("")
+        for strategy, own in section.own_settings.items():
+            lines.append(f"- {_escape(strategy)}: {_escape(listed(own))}")
+        lines.append("")
+    if section.unfinished:
+        lines += ["### Runs that are not finished", ""]
+        for strategy, seed, progress, traceback in section.unfinished:
+            reason = traceback.strip().splitlines()[-1:]
+            why = f": {_escape(reason[0])}" if reason else ""
+            lines.append(f"- {_escape(strategy)}, seed {seed}: {progress}{why}")
+        lines.append("")
+    return lines
+
+
+def _escape(text: str) -> str:
+    for sign in "\\|*_<>[]`":
+        text = text.replace(sign, {"<": "&lt;", ">": "&gt;"}.get(sign, f"\\{sign}"))
+    return text

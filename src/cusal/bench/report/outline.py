@@ -1,0 +1,198 @@
+"""What a report says about one experiment, in order, before it is set as a page, Markdown or LaTeX."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cusal.bench.report import diagnostics as inside_plots
+from cusal.bench.report import learning_plots
+from cusal.bench.report.curves import Curves, mean
+from cusal.bench.report.measures import TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED
+from cusal.bench.report.plot import Plot
+from cusal.bench.report.significance import LEAST_SEEDS, best, significant_best
+from cusal.bench.report.styles import Style, styles
+from cusal.bench.report.sweeps import Sweep, find_sweeps, sweep_plot, sweep_tables
+from cusal.bench.report.tables import Table, estimator_table, frequency_table, result_tables
+
+INTRODUCTION = (
+    "A model starts with a few labelled items. In each round a strategy chooses the next batch of items to "
+    "label from a pool of unlabelled ones, the labels are bought, and the model is trained again. A good "
+    "strategy makes the model accurate with few labels; a good model is also honest, so that its confidence "
+    "says how often it is right. Every strategy is run with several seeds; runs of one seed share their "
+    "start, so they are compared in pairs."
+)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The best strategy of one measure in the last round that any run has reached."""
+
+    title: str
+    strategy: str
+    value: str
+    remark: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A heading with a figure, tables, or both."""
+
+    name: str
+    title: str
+    plot: Plot | None
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment: facts, headlines, parts, settings, and the runs that did not come to their end.
+
+    settings: those that all runs share; own_settings: by strategy, those that differ.
+    """
+
+    title: str
+    facts: str
+    headlines: tuple[Headline, ...]
+    parts: tuple[Part, ...]
+    settings: Mapping[str, str]
+    own_settings: Mapping[str, Mapping[str, str]]
+    unfinished: tuple[tuple[str, str, str, str], ...]
+
+
+def sections(experiments: Iterable[Curves]) -> tuple[list[Section], dict[str, Style]]:
+    """Give a section for each sweep and each experiment, and the look of every strategy that any of them has."""
+    experiments = list(experiments)
+    looks = styles(strategy for curves in experiments for strategy in curves.strategies)
+    sweeps = [_sweep_section(sweep, looks) for sweep in find_sweeps(experiments)]
+    return sweeps + [_section(curves, looks) for curves in experiments], looks
+
+
+def told(parts: Sequence[Section], kind: str, tell: Callable[[str], None] | None) -> Iterator[Section]:
+    """Give the sections one by one, telling which comes next: drawing the figures of one takes seconds."""
+    for number, section in enumerate(parts, start=1):
+        if tell:
+            tell(f"{kind} {number} of {len(parts)}: {section.title}")
+        yield section
+
+
+def listed(settings: Mapping[str, str]) -> str:
+    """Give settings as one line of text."""
+    return ", ".join(f"{name} = {value}" for name, value in settings.items())
+
+
+def _section(curves: Curves, looks: Mapping[str, Style]) -> Section:
+    shared, own = _settings(curves)
+    return Section(
+        title=curves.experiment,
+        facts=_facts(curves),
+        headlines=tuple(_headlines(curves)),
+        parts=tuple(_parts(curves, looks)),
+        settings=shared,
+        own_settings=own,
+        unfinished=tuple(
+            (run.strategy, str(run.seed), _progress(run.status, run.reached, run.rounds), run.traceback or "")
+            for run in curves.unfinished
+        ),
+    )
+
+
+def _sweep_section(sweep: Sweep, looks: Mapping[str, Style]) -> Section:
+    plot = sweep_plot(sweep, looks)
+    return Section(
+        title=f"{sweep.name}: {sweep.key}",
+        facts=f"The experiment with {sweep.key} = {', '.join(sweep.members)}; each has a section of its own below.",
+        headlines=(),
+        parts=(Part(plot.name, plot.title, plot, sweep_tables(sweep)),),
+        settings={},
+        own_settings={},
+        unfinished=(),
+    )
+
+
+def _progress(status: str, reached: int, rounds: int) -> str:
+    far = "before its first round was done" if reached < 0 else f"after round {reached} of {rounds}"
+    return f"{ {'open': 'waiting'}.get(status, status) } {far}"
+
+
+def _facts(curves: Curves) -> str:
+    if not curves.strategies:
+        return "No round of any run is done yet."
+    counts = [
+        len({run.seed for run in curves.runs if run.strategy == s and run.reached >= 0}) for s in curves.strategies
+    ]
+    seeds = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    first, last = curves.labelled[0], curves.labelled[np.isfinite(curves.labelled)][-1]
+    left = len(curves.unfinished)
+    unfinished = f" {left} of {len(curves.runs)} runs are not finished: see the end of this section." if left else ""
+    return (
+        f"{_count(len(curves.strategies), 'strategy', 'strategies')}, {seeds} "
+        f"{'seed' if seeds == '1' else 'seeds'} each, from {first:.0f} to {last:.0f} labels. t counts the "
+        f"batches that were labelled, T = {curves.rounds} in all.{unfinished}"
+    )
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _headlines(curves: Curves) -> Iterable[Headline]:
+    if len(curves.strategies) < 2:
+        return
+    for measure in (TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED):
+        values = curves.of_key(measure.key)
+        full = np.flatnonzero(np.isfinite(values).any(axis=1).all(axis=0))  # rounds that every strategy has
+        if not len(full):
+            continue
+        last = values[:, :, full[-1]]
+        row = best(last, higher=measure.higher)
+        if row is None:
+            continue
+        if significant_best(last, higher=measure.higher) is not None:
+            remark = "significantly better than every other"
+        elif len(curves.seeds) < LEAST_SEEDS:
+            remark = f"not tested: fewer than {LEAST_SEEDS} seeds"
+        else:
+            remark = "not significantly better than every other"
+        words = measure.title[0].lower() + measure.title[1:]
+        yield Headline(
+            title=f"{'Highest' if measure.higher else 'Lowest'} {words} at t = {full[-1]}",
+            strategy=curves.strategies[row],
+            value=measure.write(float(mean(last, axis=1)[row])),
+            remark=remark,
+        )
+
+
+def _parts(curves: Curves, looks: Mapping[str, Style]) -> Iterable[Part]:
+    if not curves.strategies:
+        return
+    found: list[tuple[Plot | None, list[Table | None]]] = [
+        (learning_plots.learning_curves(curves, looks), []),
+        (None, list(result_tables(curves))),
+        (learning_plots.difference_curves(curves, looks), []),
+        (learning_plots.plane(curves, looks), []),
+        (learning_plots.temperature_curves(curves, looks), []),
+        (inside_plots.reliability_diagrams(curves, looks), []),
+        (inside_plots.decided_by(curves, looks), [frequency_table(curves)]),
+        (inside_plots.estimator(curves, looks), [estimator_table(curves)]),
+        (inside_plots.seconds(curves, looks), []),
+    ]
+    for plot, made in found:
+        tables = tuple(table for table in made if table is not None)
+        if plot is not None:
+            yield Part(plot.name, plot.title, plot, tables)
+        elif tables:
+            yield Part("tables", "Tables", None, tables)
+
+
+def _settings(curves: Curves) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Split the settings into those of all runs, and those of a strategy's runs that others do not share."""
+    every = [run.settings for run in curves.runs]
+    names = dict.fromkeys(name for settings in every for name in settings)
+    shared = {n: every[0][n] for n in names if len({settings.get(n) for settings in every}) == 1}
+    own: dict[str, dict[str, str]] = {}
+    for run in curves.runs:
+        differing = {name: value for name, value in run.settings.items() if name not in shared}
+        if differing:
+            own[run.strategy] = differing
+    return shared, own

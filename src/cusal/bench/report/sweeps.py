@@ -1,0 +1,134 @@
+"""Experiments that differ in one setting, side by side: how each strategy does as the setting changes.
+
+A grid's sweep gives experiments named `NAME key=value`; those of one name and key form a sweep.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cusal.bench.report.curves import Curves, Values, deviation, mean
+from cusal.bench.report.learning_plots import Styles
+from cusal.bench.report.measures import MEASURES, Measure
+from cusal.bench.report.plot import Draw, Panel, Plot, dashes
+from cusal.bench.report.tables import RULE, SPREAD, Cell, Table, compared
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NAME = re.compile(r"(?P<head>.*) (?P<key>\w+)=(?P<value>[^ =]+)(?P<tail>( on \w+)?)")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The experiments of one sweep by the value of its setting, in ascending order."""
+
+    name: str
+    key: str
+    members: dict[str, Curves]
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The strategies that every member has."""
+        first, *rest = self.members.values()
+        return tuple(s for s in first.strategies if all(s in other.strategies for other in rest))
+
+
+def find_sweeps(experiments: Iterable[Curves]) -> list[Sweep]:
+    """Give the sweeps among some experiments, each of two values or more."""
+    found: dict[tuple[str, str], dict[str, Curves]] = defaultdict(dict)
+    for curves in experiments:
+        if match := _NAME.fullmatch(curves.experiment):
+            found[match["head"] + match["tail"], match["key"]][match["value"]] = curves
+    sweeps = [
+        Sweep(name, key, dict(sorted(members.items(), key=lambda item: _order(item[0]))))
+        for (name, key), members in found.items()
+        if len(members) > 1
+    ]
+    return [sweep for sweep in sweeps if sweep.strategies]
+
+
+def sweep_plot(sweep: Sweep, looks: Styles) -> Plot:
+    """Give each measure, averaged over all rounds, against the setting."""
+    panels = tuple(Panel(measure.title + measure.unit, _lines(sweep, looks, measure)) for measure in _measured(sweep))
+    return Plot(
+        name="sweep",
+        title=f"How much depends on {sweep.key}",
+        caption=f"Each experiment was repeated with other values of {sweep.key}. A point is the mean over all rounds "
+        "of a run, averaged over seeds; the bar is ± one standard deviation. Accuracy: higher is better. Calibration "
+        "errors: lower is better. Where lines keep their order from left to right, the comparison does not depend on "
+        "the setting.",
+        panels=panels,
+        legend=tuple((strategy, looks[strategy]) for strategy in sweep.strategies),
+    )
+
+
+def sweep_tables(sweep: Sweep) -> tuple[Table, ...]:
+    """Give a table for each measure: a row for each strategy, a column for each value of the setting."""
+    return tuple(_table(sweep, measure) for measure in _measured(sweep))
+
+
+def _table(sweep: Sweep, measure: Measure) -> Table:
+    columns: list[list[Cell]] = [compared(_areas(sweep, value, measure), measure) for value in sweep.members]
+    rows = tuple((strategy, tuple(column[i] for column in columns)) for i, strategy in enumerate(sweep.strategies))
+    return Table(
+        name=f"sweep_{measure.name}",
+        title=f"{measure.title} by {sweep.key}, {measure.better}",
+        caption="The mean over all rounds of the runs that came to the end.",
+        note=f"{SPREAD} {RULE}",
+        head="Strategy",
+        columns=tuple(f"{sweep.key} = {value}" for value in sweep.members),
+        rows=rows,
+    )
+
+
+def _measured(sweep: Sweep) -> list[Measure]:
+    return [measure for measure in MEASURES if all(curves.has(measure.key) for curves in sweep.members.values())]
+
+
+def _areas(sweep: Sweep, value: str, measure: Measure) -> Values:
+    """Give (strategies, seeds): the mean over the rounds, NaN for runs that stopped early."""
+    curves = sweep.members[value]
+    rows = [curves.strategies.index(strategy) for strategy in sweep.strategies]
+    areas: Values = curves.of_key(measure.key)[rows].mean(axis=2)
+    return areas
+
+
+def _lines(sweep: Sweep, looks: Styles, measure: Measure) -> Draw:
+    areas = [_areas(sweep, value, measure) * measure.scale for value in sweep.members]
+    centres = np.array([mean(area, axis=1) for area in areas])  # (values, strategies)
+    spreads = np.array([deviation(area, axis=1) for area in areas])
+    places = np.arange(len(areas))
+
+    def draw(ax: "Axes") -> None:
+        count = len(sweep.strategies)
+        for row, strategy in enumerate(sweep.strategies):
+            look = looks[strategy]
+            x = places + 0.05 * (row - (count - 1) / 2)  # bars side by side, not on top of each other
+            same: dict[str, Any] = {"color": look.colour, "gid": f"series-{look.number}", "zorder": 2 + look.width}
+            ax.vlines(x, centres[:, row] - spreads[:, row], centres[:, row] + spreads[:, row], linewidth=0.9, **same)
+            ax.plot(
+                x,
+                centres[:, row],
+                marker=look.marker,
+                markersize=6,
+                linestyle=dashes(look),
+                linewidth=look.width,
+                **same,
+            )
+        ax.set_xticks(places, list(sweep.members))
+        ax.set_xlabel(sweep.key)
+        ax.margins(x=0.12)
+
+    return draw
+
+
+def _order(value: str) -> tuple[float, str]:
+    try:
+        return float(value), value
+    except ValueError:
+        return float("inf"), value

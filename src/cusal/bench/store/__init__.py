@@ -1,0 +1,14 @@
+"""Runs and their rounds in one database: an SQLite file by default, PostgreSQL by URL."""
+
+from cusal.errors import MissingExtra
+
+try:
+    import sqlalchemy  # noqa: F401 - everything here needs it
+except ImportError as error:
+    raise MissingExtra("the store of runs", "bench") from error
+
+from cusal.bench.store.processes import process_name
+from cusal.bench.store.records import Claim, Run, quarters
+from cusal.bench.store.store import LEASE_SECONDS, LeaseLost, Store
+
+__all__ = ["LEASE_SECONDS", "Claim", "LeaseLost", "Run", "Store", "process_name", "quarters"]

@@ -1,0 +1,246 @@
+"""Runs and their rounds in one database: an SQLite file by default, PostgreSQL by URL.
+
+A round is written in one transaction together with the session that goes on from it, so a process that is killed at
+any moment loses the round in flight and nothing else. A runner holds a run by a lease that it renews; a run whose
+runner died is free again, at once where the process can be seen to be dead, else when its lease ends.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from cusal.bench.store import archive
+from cusal.bench.store import schema as tables
+from cusal.bench.store.archive import Summary
+from cusal.bench.store.connection import open_engine, translated
+from cusal.bench.store.processes import is_dead, process_name
+from cusal.bench.store.records import Claim, Row, Run, rows_of
+from cusal.bench.store.schema import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS, STORE
+from cusal.errors import StoreError
+
+if TYPE_CHECKING:
+    from cusal.loop.simulate import Round
+
+LEASE_SECONDS = 300.0
+OPENING = 0x637573616C  # the number of the lock that is held while tables are made
+
+
+class Store:
+    """The runs of one or more experiments.
+
+    `place` is the path of an SQLite file, made when it is not there unless `create` is false, or a URL such as
+    `postgresql://user:password@host/database`.
+
+    >>> store = Store(":memory:")
+    >>> store.runs()
+    []
+    """
+
+    def __init__(self, place: str | os.PathLike[str], *, create: bool = True) -> None:
+        self.place = str(place)
+        if not create and "://" not in self.place and not Path(self.place).expanduser().is_file():
+            raise StoreError(f"there is no store {self.place}; give the file that `cusal bench --store` wrote.")
+        self._engine = open_engine(self.place)
+        with self._writing() as connection:
+            if self._engine.name == "postgresql":  # two runners that start at once would both make the tables
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(OPENING)))
+            known = set(sa.inspect(connection).get_table_names())
+            others = known if self._engine.name == "sqlite" else known & set(tables.METADATA.tables)
+            if STORE.name not in known and others:
+                raise StoreError(
+                    f"{self.place} is a database with tables of its own ({min(others)}), but not a store of cusal; "
+                    "give another file or database."
+                )
+            tables.METADATA.create_all(connection)
+            version = connection.scalar(sa.select(STORE.c.version))
+            if version is None:
+                connection.execute(STORE.insert().values(version=tables.VERSION))
+            elif version != tables.VERSION:
+                raise StoreError(
+                    f"{self.place} is a store of version {version}, but this cusal reads version {tables.VERSION}; "
+                    "use the cusal that wrote it to export it."
+                )
+
+    def close(self) -> None:
+        """Let go of the file or server."""
+        self._engine.dispose()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def add(self, runs: Iterable[Run]) -> None:
+        """Put in the runs that are not there yet, and open those that failed for another try."""
+        insert = (postgresql if self._engine.name == "postgresql" else sqlite).insert(RUNS)
+        with self._writing() as connection:
+            for run in runs:
+                line = insert.values(**asdict(run), status="open", updated=time.time())
+                connection.execute(line.on_conflict_do_nothing())
+                failed = sa.and_(RUNS.c.id == run.id, RUNS.c.status == "failed")
+                connection.execute(RUNS.update().where(failed).values(status="open", traceback=None))
+
+    def claim(self, run_ids: Sequence[str], owner: str | None = None) -> Claim | None:
+        """Take the first of these runs that is open, or whose runner is gone; None when there is none."""
+        owner = owner or process_name()
+        with self._writing() as connection:
+            columns = (RUNS.c.id, RUNS.c.status, RUNS.c.lease, RUNS.c.owner)
+            rows = {row.id: row for row in connection.execute(sa.select(*columns)).all()}
+            for run_id in run_ids:
+                row = rows.get(run_id)
+                if row is None or not _is_free(row):
+                    continue
+                same_owner = RUNS.c.owner.is_not_distinct_from(row.owner)
+                unchanged = sa.and_(RUNS.c.id == run_id, RUNS.c.status == row.status, same_owner)
+                mine = {"status": "running", "owner": owner, "lease": time.time() + LEASE_SECONDS}
+                taken = connection.execute(RUNS.update().where(unchanged).values(**mine, updated=time.time()))
+                if taken.rowcount == 1:
+                    return self._claimed(connection, run_id, owner)
+        return None
+
+    def _claimed(self, connection: sa.Connection, run_id: str, owner: str) -> Claim:
+        fields = [RUNS.c[name] for name in Run.__dataclass_fields__]
+        run = Run(*connection.execute(sa.select(*fields).where(RUNS.c.id == run_id)).one())
+        state = connection.scalar(sa.select(CHECKPOINTS.c.state).where(CHECKPOINTS.c.run_id == run_id))
+        if state is None:  # it starts at round 0, so rounds of which the session is gone are of no use
+            for table in reversed(OF_A_ROUND):
+                connection.execute(table.delete().where(table.c.run_id == run_id))
+        return Claim(run, owner, state)
+
+    def renew(self, claim: Claim) -> None:
+        """Hold the run for some more minutes."""
+        with self._writing() as connection:
+            self._hold(connection, claim)
+
+    def write_round(
+        self, claim: Claim, record: "Round", *, items: Sequence[int], labels: Sequence[str], state: bytes
+    ) -> None:
+        """Write a round and the session after it, all or nothing; the last one finishes the run.
+
+        `items` and `labels` are those of the picks, as positions in the data set's train split.
+        """
+        last = record.round >= claim.run.rounds
+        with self._writing() as connection:
+            self._hold(connection, claim)
+            for table, rows in rows_of(claim.run, record, items, labels).items():
+                if rows:
+                    connection.execute(table.insert(), rows)
+            connection.execute(CHECKPOINTS.delete().where(CHECKPOINTS.c.run_id == claim.run.id))
+            if last:
+                _update(connection, claim.run.id, status="done", lease=None, owner=None)
+            else:
+                line = {"run_id": claim.run.id, "round": record.round, "state": state}
+                connection.execute(CHECKPOINTS.insert().values(**line))
+
+    def copy(self, source: str, target: str) -> None:
+        """Finish an open run with the rounds of a finished one that is the same under another name."""
+        ours = sa.and_(RUNS.c.id == target, RUNS.c.status == "open")
+        with self._writing() as connection:
+            if connection.execute(RUNS.update().where(ours).values(status="done", updated=time.time())).rowcount != 1:
+                return  # another runner has begun it
+            connection.execute(CHECKPOINTS.delete().where(CHECKPOINTS.c.run_id == target))
+            for table in reversed(OF_A_ROUND):
+                connection.execute(table.delete().where(table.c.run_id == target))
+            for table in OF_A_ROUND:
+                columns = [sa.literal(target) if column.name == "run_id" else column for column in table.columns]
+                rows = sa.select(*columns).where(table.c.run_id == source)
+                connection.execute(table.insert().from_select(list(table.columns.keys()), rows))
+
+    def fail(self, claim: Claim, traceback: str) -> None:
+        """Record that the run ended with an error; what it has written stays."""
+        with self._writing() as connection:
+            self._hold(connection, claim)
+            _update(connection, claim.run.id, status="failed", traceback=traceback, lease=None, owner=None)
+
+    def release(self, owner: str, *, failed: str | None = None) -> list[str]:
+        """Free the runs that this owner holds, or mark them failed with a reason; give their ids."""
+        with self._writing() as connection:
+            held = sa.and_(RUNS.c.owner == owner, RUNS.c.status == "running")
+            run_ids = list(connection.scalars(sa.select(RUNS.c.id).where(held)))
+            for run_id in run_ids:
+                status = "open" if failed is None else "failed"
+                _update(connection, run_id, status=status, traceback=failed, lease=None, owner=None)
+        return run_ids
+
+    def runs(self, experiment: str | None = None) -> list[Row]:
+        """Give every run, or those of one experiment, sorted by data set, strategy and seed."""
+        query = sa.select(RUNS).order_by(RUNS.c.experiment, RUNS.c.dataset, RUNS.c.strategy, RUNS.c.seed, RUNS.c.id)
+        return self._read(query if experiment is None else query.where(RUNS.c.experiment == experiment))
+
+    def rounds(self, run_ids: Iterable[str] | None = None) -> list[Row]:
+        """Give the rounds of all or some runs, in order."""
+        return self._of_runs(ROUNDS, run_ids)
+
+    def metrics(self, run_ids: Iterable[str] | None = None) -> list[Row]:
+        """Give the metrics of all or some runs, in order."""
+        return self._of_runs(METRICS, run_ids)
+
+    def bins(self, run_ids: Iterable[str] | None = None) -> list[Row]:
+        """Give the reliability bins of all or some runs, in order."""
+        return self._of_runs(BINS, run_ids)
+
+    def picks(self, run_ids: Iterable[str] | None = None) -> list[Row]:
+        """Give the picks of all or some runs, in order."""
+        return self._of_runs(PICKS, run_ids)
+
+    def export(self, folder: str | os.PathLike[str]) -> Summary:
+        """Write the runs to compact files in `folder`; see `archive`."""
+        with self._reading() as connection:
+            return archive.export(connection, Path(folder).expanduser())
+
+    def load(self, folder: str | os.PathLike[str]) -> Summary:
+        """Put in the runs that `export` wrote; of a run that is here already, the one with more rounds stays."""
+        with self._writing() as connection:
+            running = connection.execute(sa.select(RUNS).where(RUNS.c.status == "running")).all()
+            held = {row.id for row in running if not _is_free(row)}
+            return archive.load(connection, Path(folder).expanduser(), held=held)
+
+    def _of_runs(self, table: sa.Table, run_ids: Iterable[str] | None) -> list[Row]:
+        query = sa.select(table).order_by(*table.primary_key.columns)
+        if run_ids is None:
+            return self._read(query)
+        return [row for run_id in run_ids for row in self._read(query.where(table.c.run_id == run_id))]
+
+    def _read(self, query: sa.Select[Any]) -> list[Row]:
+        with self._reading() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        """One unchanging picture of the store, whatever others write meanwhile."""
+        level = {"isolation_level": "REPEATABLE READ"} if self._engine.name == "postgresql" else {}
+        with translated(self.place), self._engine.connect().execution_options(reading=True, **level) as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        with translated(self.place), self._engine.begin() as connection:
+            yield connection
+
+    def _hold(self, connection: sa.Connection, claim: Claim) -> None:
+        ours = sa.and_(RUNS.c.id == claim.run.id, RUNS.c.owner == claim.owner, RUNS.c.status == "running")
+        lease = {"lease": time.time() + LEASE_SECONDS, "updated": time.time()}
+        if connection.execute(RUNS.update().where(ours).values(**lease)).rowcount != 1:
+            raise LeaseLost(f"run {claim.run.id} was taken over by another runner; its rounds go on there.")
+
+
+class LeaseLost(StoreError):
+    """The run belongs to another runner by now."""
+
+
+def _is_free(row: Any) -> bool:
+    if row.status != "running":
+        return bool(row.status == "open")
+    return row.lease is None or row.lease < time.time() or row.owner is None or is_dead(row.owner)
+
+
+def _update(connection: sa.Connection, run_id: str, **values: Any) -> None:
+    connection.execute(RUNS.update().where(RUNS.c.id == run_id).values(**values, updated=time.time()))

@@ -1,0 +1,63 @@
+"""The kernel mass around each pool row, split by the labels of the reference rows, tile by tile.
+
+    log_mass[j, k] = log sum_{i: y_i = k} k(q_j; h_i)
+
+Only a tile of the (pool, reference) block exists at a time, and the sum over reference tiles carries its own
+maximum, so the extra memory is bounded and no finite input overflows.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal._types import Floats, Indices
+from cusal.calibration.kernel import log_clamped, log_constants
+
+TILE_NUMBERS = 1 << 19  # float64 numbers in one tile: 4 MB
+
+
+def iterate_log_mass(
+    pool: Floats, reference: Floats, labels: Indices, *, bandwidth: float, leave_one_out: bool = False
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Yield (rows, log mass by class of these pool rows); with `leave_one_out` pool row j skips reference row j."""
+    order = np.argsort(labels, kind="stable")
+    across = max(1, min(len(reference), TILE_NUMBERS // max(64, reference.shape[1])))
+    down = max(1, TILE_NUMBERS // max(across, reference.shape[1]))
+    for start in range(0, len(pool), down):
+        rows = slice(start, min(start + down, len(pool)))
+        tile = _Tile(pool[rows], bandwidth)
+        for begin in range(0, len(order), across):
+            part = order[begin : begin + across]
+            tile.add(reference[part], labels[part], skip=part - start if leave_one_out else None)
+        yield rows, tile.log_mass()
+
+
+class _Tile:
+    """The running log-sum-exp of one tile of pool rows."""
+
+    def __init__(self, pool: Floats, bandwidth: float) -> None:
+        self.bandwidth = bandwidth
+        self.scaled_log = log_clamped(pool) / bandwidth
+        self.highest = np.full((len(pool), 1), -np.inf)
+        self.mass = np.zeros(pool.shape)
+
+    def add(self, reference: Floats, labels: Indices, *, skip: Indices | None) -> None:
+        """Add reference rows that are sorted by label; column i leaves out the pool row `skip[i]`, if it is here."""
+        reference = reference.astype(np.float64)
+        block = self.scaled_log @ reference.T + log_constants(reference, self.bandwidth)  # (pool, reference)
+        if skip is not None:
+            here = np.flatnonzero((skip >= 0) & (skip < len(block)))
+            block[skip[here], here] = -np.inf
+        highest = np.maximum(self.highest, block.max(axis=1, keepdims=True))
+        shift = np.where(np.isfinite(highest), highest, 0.0)
+        self.mass *= np.exp(self.highest - shift)
+        block -= shift
+        np.exp(block, out=block)
+        present, starts = np.unique(labels, return_index=True)
+        self.mass[:, present] += np.add.reduceat(block, starts, axis=1)
+        self.highest = highest
+
+    def log_mass(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.mass) + np.where(np.isfinite(self.highest), self.highest, 0.0))

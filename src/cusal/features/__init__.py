@@ -1,0 +1,1 @@
+"""Items as vectors: computed once, kept on disk."""

@@ -1,0 +1,1 @@
+"""Ask and tell: the session, the pool, one query, a simulated oracle."""

@@ -1,0 +1,43 @@
+"""Which items of a data set are labelled, skipped and open; nothing else."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal._types import Indices
+
+OPEN, LABELLED, SKIPPED = np.int8(0), np.int8(1), np.int8(2)
+
+
+class Pool:
+    """The state of each of `size` items, by its position in the data set.
+
+    >>> pool = Pool(3)
+    >>> pool.mark(np.array([1]), LABELLED)
+    >>> pool.open
+    array([0, 2])
+    """
+
+    def __init__(self, size: int) -> None:
+        self.state: NDArray[np.int8] = np.zeros(size, dtype=np.int8)
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def mark(self, indices: Indices, state: np.int8) -> None:
+        """Put items into a state."""
+        self.state[indices] = state
+
+    @property
+    def open(self) -> Indices:
+        """The items that may be asked for, ascending."""
+        return np.flatnonzero(self.state == OPEN)
+
+    @property
+    def labelled(self) -> Indices:
+        """The items that have a label, ascending."""
+        return np.flatnonzero(self.state == LABELLED)
+
+    @property
+    def skipped(self) -> Indices:
+        """The items that were set aside, ascending."""
+        return np.flatnonzero(self.state == SKIPPED)

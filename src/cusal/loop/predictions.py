@@ -1,0 +1,60 @@
+"""One fitted model's answers about a data set, computed tile by tile when first needed."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cusal import _protocol as protocol
+from cusal._items import take
+from cusal._types import Floats, Indices
+
+TILE = 8192  # items that a model sees at once: a lazily loaded data set is never whole in memory
+
+
+class Predictions:
+    """What a model says about `items`; each answer is computed once, and `seconds` counts the time it took."""
+
+    def __init__(self, model: protocol.Model, items: Any, classes: int) -> None:
+        self.model, self.items, self.classes = model, items, classes
+        self.seconds = 0.0
+        self._whole: dict[str, Floats] = {}
+
+    def probs(self, indices: Indices, *, whole: bool = True) -> Floats:
+        """(k, classes); with `whole` the data set is predicted once and kept."""
+        return self._answer("probs", lambda X: protocol.predict_proba(self.model, X, self.classes), indices, whole)
+
+    def scoring_probs(self, indices: Indices, *, whole: bool = True) -> Floats:
+        """(k, classes): what strategies see; the same as `probs` unless the model says otherwise."""
+        if not hasattr(self.model, "scoring_proba"):
+            return self.probs(indices, whole=whole)
+        return self._answer("scoring", lambda X: protocol.scoring_proba(self.model, X, self.classes), indices, whole)
+
+    def embeddings(self, indices: Indices) -> Floats:
+        """(k, features), for strategies."""
+        return self._answer("embeddings", lambda X: protocol.scoring_embed(self.model, X), indices, True)
+
+    def sampled_probs(self, indices: Indices, samples: int) -> Floats:
+        """(k, samples, classes)."""
+
+        def sample(X: Any) -> Floats:
+            return protocol.sample_proba(self.model, X, samples, classes=self.classes)
+
+        return self._answer("sampled", sample, indices, False)
+
+    def _answer(self, name: str, ask: Callable[[Any], Floats], indices: Indices, whole: bool) -> Floats:
+        if name in self._whole:
+            return self._whole[name][indices]
+        started = time.perf_counter()
+        size = len(self.items)
+        try:
+            # Slices of an array are views: predicting everything then costs less than gathering most of it.
+            if whole and len(indices) > size // 2:
+                parts = [ask(take(self.items, slice(start, start + TILE))) for start in range(0, size, TILE)]
+                self._whole[name] = np.concatenate(parts)
+                return self._whole[name][indices]
+            starts = range(0, max(1, len(indices)), TILE)
+            return np.concatenate([ask(take(self.items, indices[start : start + TILE])) for start in starts])
+        finally:
+            self.seconds += time.perf_counter() - started

@@ -1,0 +1,74 @@
+"""Mini-batches for training: items in memory are one tensor, items on disk are read a batch ahead.
+
+Items with a true attribute `lazy` (a folder of images, some rows of one) are on disk: they have `shape`, `len` and give
+an array for an array of positions. Of them, no more than a few batches are ever in memory.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cusal._items import take
+from cusal._prefetch import read_ahead
+from cusal._types import Indices
+from cusal.errors import InvalidInput
+
+Stored = Any  # a tensor on the training device, or lazy items
+
+
+def is_lazy(X: Any) -> bool:
+    """Tell whether items lie on disk until they are indexed."""
+    return bool(getattr(X, "lazy", False))
+
+
+def as_items(X: Any, device: torch.device) -> Stored:
+    """Give items to train on: checked and on the device, or as they are if they lie on disk."""
+    values = X if isinstance(X, Tensor) or is_lazy(X) else np.asarray(X)
+    if len(values.shape) < 2 or 0 in values.shape:
+        raise InvalidInput(f"X has shape {tuple(values.shape)}; expected one or more items, (n, ...).")
+    return values if is_lazy(X) else _as_tensor(values, device)
+
+
+def rows_of(items: Any, rows: slice | Indices, device: torch.device, *, name: str = "X") -> Tensor:
+    """Give some rows of an array, a tensor or lazy items as a finite float32 tensor; errors call the items `name`."""
+    return _as_tensor(take(items, rows), device, rows=rows, name=name)
+
+
+def check_shape(unlabelled: Tensor, item_shape: tuple[int, ...]) -> None:
+    """Complain about unlabelled items that are not of the shape of the labelled ones."""
+    if tuple(unlabelled.shape[1:]) != item_shape:
+        raise InvalidInput(
+            f"unlabelled items have shape {tuple(unlabelled.shape[1:])}; expected {item_shape}, as those of X."
+        )
+
+
+def mini_batches(items: Stored, batch_size: int, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
+    """Give (rows, items) of each mini-batch of one epoch, in an order drawn from torch's generator."""
+    batches = list(torch.randperm(len(items)).split(batch_size))
+    if len(batches) > 1 and len(batches[-1]) == 1:  # batch normalisation cannot train on a single row
+        batches[-2:] = [torch.cat(batches[-2:])]
+    if is_lazy(items):
+        return read_ahead((rows.to(device), rows_of(items, rows.numpy(), device)) for rows in batches)
+    return ((rows, items[rows]) for rows in (batch.to(device) for batch in batches))
+
+
+def _as_tensor(values: Any, device: torch.device, *, rows: slice | Indices = slice(0, None), name: str = "X") -> Tensor:
+    """Give values as a finite float32 tensor, without a copy where they are one; `rows` are their positions."""
+    if not isinstance(values, Tensor):
+        values = np.asarray(values)
+        if values.dtype.kind not in "fiub":
+            raise InvalidInput(f"{name} holds {values.dtype}; expected numbers. Encode other values as numbers first.")
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinity and is reported below
+            array = np.ascontiguousarray(values, dtype=np.float32)
+        values = torch.from_numpy(array if array.flags.writeable else array.copy())  # torch may write to it
+    given = values.detach().to(device, torch.float32)
+    if not torch.isfinite(given.sum()):  # one number to look at; a finite sum has only finite terms
+        bad = ~torch.isfinite(given).flatten(1).all(1)
+        if bad.any():
+            place = int(bad.int().argmax())
+            row = rows.start + place if isinstance(rows, slice) else int(rows[place])
+            raise InvalidInput(f"{name}: row {row} holds NaN or a number beyond float32; fill or drop it first.")
+    return given

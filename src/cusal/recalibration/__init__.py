@@ -1,0 +1,5 @@
+"""Honest probabilities: temperatures, the evidence that they rest on, predictions out of sample."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

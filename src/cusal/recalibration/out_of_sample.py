@@ -1,0 +1,115 @@
+"""Predictions of labelled points by copies of a model that were not fitted to them.
+
+A copy stands for the model only if it was trained for as long. A model that starts warm, going on from its last fit,
+has copies that do the same: they are kept from one time to the next, and fitted as often as the model was. So that
+no copy ever meets the points that it is asked about, a point stays in the fold that it was given first.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal import _protocol as protocol
+from cusal._items import take
+from cusal._types import Floats, Indices
+
+FOLDS = 5
+Method = Literal["cross-fit", "held-out"]
+Predict = Callable[[protocol.Model, Any, int], Floats]  # model, items, classes
+
+
+class Points(NamedTuple):
+    """Labelled points: items X (n, ...), class numbers y (n,), and what tells a point from others, keys (n,).
+
+    unlabelled: further items, for models that use them.
+    """
+
+    X: Any
+    y: Indices
+    keys: NDArray[Any]
+    unlabelled: Any = None
+
+
+class OutOfSample:
+    """What a model would say about labelled points if it had not been fitted to them."""
+
+    def __init__(self) -> None:
+        self._fold: dict[int, int] = {}  # by key
+        self._copies: dict[int, tuple[protocol.Model, int]] = {}  # by fold: a warm copy and how often it was fitted
+
+    def predict(
+        self,
+        method: Method,
+        model: protocol.Model,
+        points: Points,
+        *,
+        fits: int = 1,
+        classes: int,
+        rng: np.random.Generator,
+        predict: Predict = protocol.predict_proba,
+    ) -> tuple[Floats, Indices]:
+        """Give (probs, labels) of points, each predicted by a copy that was fitted to the other folds.
+
+        method: "cross-fit" gives all points, "held-out" those of one fold, which takes one copy.
+        model: as it was before its first fit, with the settings of now.
+        fits: how often the model has been fitted.
+        """
+        fold = self._assign(points, rng)
+        asked = np.unique(fold)[: FOLDS if method == "cross-fit" else 1]
+        probs = np.empty((len(fold), classes))
+        for number in asked.tolist():
+            copy = self._copy(model, points, fold != number, fits, rng, number)
+            outside = np.flatnonzero(fold == number)
+            probs[outside] = _predicted(copy, take(points.X, outside), classes, predict)
+        given = np.isin(fold, asked)
+        return probs[given], points.y[given]
+
+    def _assign(self, points: Points, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Give each point its fold; a new one joins the fold with the fewest of its class, then the smallest."""
+        keys, labels = points.keys.tolist(), points.y.tolist()
+        sizes = np.zeros((max(labels) + 1, FOLDS), dtype=np.int64)
+        for key, label in zip(keys, labels, strict=True):
+            if key in self._fold:
+                sizes[label, self._fold[key]] += 1
+        for row in rng.permutation(len(keys)).tolist():
+            if keys[row] not in self._fold:
+                number = int(np.lexsort((sizes.sum(axis=0), sizes[labels[row]]))[0])
+                self._fold[keys[row]] = number
+                sizes[labels[row], number] += 1
+        return np.array([self._fold[key] for key in keys], dtype=np.int64)
+
+    def _copy(
+        self,
+        model: protocol.Model,
+        points: Points,
+        inside: NDArray[np.bool_],
+        fits: int,
+        rng: np.random.Generator,
+        number: int,
+    ) -> protocol.Model | None:
+        """Give the copy fitted to some points; None if they are of one class, which no classifier can learn."""
+        rows = np.flatnonzero(inside)
+        if len(np.unique(points.y[rows])) < 2:
+            return None
+        warm = bool(getattr(model, "warm_start", False))
+        copy, done = self._copies.get(number, (model, 0)) if warm else (model, fits - 1)
+        data = take(points.X, rows), points.y[rows]
+        for _ in range(done, fits):
+            copy = protocol.fitted_copy(
+                protocol.with_settings(copy, model),
+                data,
+                unlabelled=points.unlabelled,
+                seed=int(rng.integers(2**31 - 1)),
+                seeded=protocol.unseeded(model),
+            )
+        if warm:
+            self._copies[number] = copy, fits
+        return copy
+
+
+def _predicted(model: protocol.Model | None, X: Any, classes: int, predict: Predict) -> Floats:
+    if model is None:  # what is known when nothing could be fitted
+        return np.full((len(X), classes), 1 / classes)
+    return predict(model, X, classes)

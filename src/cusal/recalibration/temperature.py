@@ -1,0 +1,81 @@
+"""Temperature scaling: one number that makes a classifier's confidence honest and leaves its ranking alone.
+
+Guo et al. 2017, with a prior around T = 1 for small evidence:
+
+    T = exp(s),   s minimises  sum_i -log softmax(z_i / T)[y_i] + (strength / 2) s^2   over [-1.5, 3]
+
+| symbol | name |
+|---|---|
+| z_i | a row of `log_probs`: logits or log probabilities, which have the same softmax |
+| y_i | `labels` |
+| s | log temperature, within `LOG_BOUNDS` |
+| strength | of the prior, in units of evidence; 0 gives the plain fit |
+
+A probability of exactly zero stays zero at every temperature. A row that gives its own label zero, for instance of a
+class that the model had not met, therefore says nothing about T and is left out of the sum.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp, softmax
+
+from cusal._checks import as_array, as_labels, as_positive, as_probs
+from cusal.errors import InvalidInput
+
+LOG_BOUNDS = (-1.5, 3.0)
+
+Probs = NDArray[np.float64]
+
+
+def fit_temperature(log_probs: Any, labels: Any, *, strength: float = 5.0) -> float:
+    """Give the temperature that fits labels (n,) best, from logits or log probabilities (n, classes).
+
+    >>> fit_temperature([[0.0, 4.0], [4.0, 0.0], [0.0, 4.0], [4.0, 0.0]], [1, 0, 0, 0], strength=0) > 2
+    True
+    """
+    scores = _as_scores(log_probs)
+    labels = as_labels(labels, count=len(scores), classes=scores.shape[1])
+    if strength != 0:
+        strength = as_positive(strength, "strength")
+    own = scores[np.arange(len(labels)), labels]
+    told = np.isfinite(own)
+    if not told.any():
+        return 1.0
+    scores, own = scores[told], own[told]
+
+    def loss(s: float) -> float:
+        scale = np.exp(-s)
+        return float((logsumexp(scores * scale, axis=1) - own * scale).sum() + strength / 2 * s**2)
+
+    return float(np.exp(minimize_scalar(loss, bounds=LOG_BOUNDS, method="bounded", options={"xatol": 1e-8}).x))
+
+
+def apply_temperature(probs: Any, temperature: float) -> Probs:
+    """Give softmax(log probs / temperature), (n, classes): softer above 1, sharper below.
+
+    >>> apply_temperature([[0.2, 0.8]], 2.0).round(3).tolist()
+    [[0.333, 0.667]]
+    """
+    temperature = as_positive(temperature, "temperature")
+    given: Probs = as_probs(probs).astype(np.float64)
+    if temperature == 1:
+        return given
+    with np.errstate(divide="ignore"):  # log 0 is -inf, whose softmax is 0 again
+        return np.asarray(softmax(np.log(given) / temperature, axis=1), dtype=np.float64)
+
+
+def _as_scores(values: Any) -> Probs:
+    scores = as_array(values)
+    if scores.ndim != 2 or scores.shape[1] < 2:
+        raise InvalidInput(f"log_probs has shape {scores.shape}; expected (rows, classes) with two or more classes.")
+    scores = scores.astype(np.float64)
+    bad = np.isnan(scores).any(1) | (scores == np.inf).any(1) | (scores == -np.inf).all(1)
+    if bad.any():
+        raise InvalidInput(
+            f"log_probs: row {int(np.argmax(bad))} holds NaN or infinity, or has no finite value; "
+            "expected logits or log probabilities."
+        )
+    return scores

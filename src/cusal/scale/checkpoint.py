@@ -1,0 +1,74 @@
+"""What is done already: the candidates of finished chunks, kept beside the output until it is written.
+
+Each is found again by a hash of all that decides it: the request, the labelled points, the part's path, size and time
+of change, and the chunk's rows. A file that changed, or another request, is therefore scored anew.
+"""
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from cusal._files import write_whole
+from cusal._version import __version__
+from cusal.errors import DataError
+from cusal.scale.candidates import Candidates
+from cusal.scale.parts import Chunk
+from cusal.scale.scorer import Scorer
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an error of the file system into one that names what could not be written."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be written ({error.strerror or error}); free some space, or choose another --out."
+        ) from error
+
+
+class Partial:
+    """The folder `picks.csv.partial` beside `picks.csv`."""
+
+    def __init__(self, out: Path, scorer: Scorer) -> None:
+        self.folder = out.with_name(f"{out.name}.partial")
+        evidence = hashlib.sha256()
+        for array in scorer.reference:
+            evidence.update(f"{array.dtype} {array.shape}".encode())
+            evidence.update(np.ascontiguousarray(array).view(np.uint8).data)
+        self.scorer = [__version__, asdict(scorer.request), evidence.hexdigest()]
+
+    def load(self, chunk: Chunk) -> Candidates | None:
+        """Give the candidates of a chunk that was finished before; one that cannot be read is scored again."""
+        try:
+            with self._file(chunk).open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                return Candidates(**stored)
+        except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile):
+            return None
+
+    def save(self, chunk: Chunk, candidates: Candidates) -> None:
+        """Keep the candidates of a finished chunk."""
+        content = io.BytesIO()
+        np.savez(content, allow_pickle=False, **candidates.arrays())
+        with writing(self.folder):
+            self.folder.mkdir(exist_ok=True)
+            write_whole(self._file(chunk), content.getvalue())
+
+    def remove(self) -> None:
+        """Delete what was kept, and the folder if nothing else is in it."""
+        for file in self.folder.glob("*.npz"):
+            file.unlink()
+        if self.folder.exists() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def _file(self, chunk: Chunk) -> Path:
+        part = chunk.part
+        content = [*self.scorer, str(part.path.resolve()), part.stamp, chunk.start, chunk.first_row, chunk.rows]
+        return self.folder / f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]}.npz"

@@ -1,0 +1,1 @@
+"""Where a pool is scored, one file each."""
