@@ -28,13 +28,13 @@ import numpy as np
 import torch
 from scipy.special import softmax
 
-from cusal.calibration import pruned as fast
+from cusal.calibration import Estimator, pruned
 from cusal.calibration.kernel import log_kernel
 from cusal.calibration.top_k import top
 
 DATA = Path(os.environ.get("CUSAL_DATA", "data"))
 RESULTS = Path(__file__).parent / "results"
-SETTINGS = {"p": 1.0, "density_floor": 1e-10, "tolerance": 1e-9}
+TOLERANCE = 1e-9
 BANDWIDTH = 1e-3
 THREADS = 2
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -126,7 +126,7 @@ def dense(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray, bandwidth
         largest = kernels.amax(dim=1, keepdim=True)
         mass = kernels.sub_(largest).exp_() @ one_hot
         log_density = largest + mass.sum(dim=1, keepdim=True).log()
-        ratio = mass * (largest - log_density.clamp_min(np.log(SETTINGS["density_floor"]))).exp()
+        ratio = mass * (largest - log_density.clamp_min(np.log(Estimator().density_floor))).exp()
         error[start : start + step] = (ratio - probs).abs().sum(dim=1)
     return error.numpy()
 
@@ -143,7 +143,7 @@ def listing(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray) -> np.n
 
 
 def estimate(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray, bandwidth: float = BANDWIDTH) -> np.ndarray:
-    return fast.pointwise(pool, reference, labels, bandwidth=bandwidth, **SETTINGS)[0]
+    return pruned.pointwise(pool, reference, labels, Estimator(bandwidth), tolerance=TOLERANCE)[0]
 
 
 def timed(calls: dict[str, Callable[[], Any]], patience: float = 12.0) -> dict[str, dict[str, Any]]:
@@ -166,7 +166,7 @@ def compare(name: str, case: tuple[str, int, int, int, float, int], share: int) 
     estimate(pool[:10], reference, labels)  # compiled code is loaded
     times = timed({"fast": lambda: estimate(pool, reference, labels), "dense": lambda: dense(pool, reference, labels)})
     log_k = log_kernel(pool[:200], reference, BANDWIDTH)
-    matter = float((log_k > log_k.max(axis=1, keepdims=True) - np.log(count / SETTINGS["tolerance"])).mean())
+    matter = float((log_k > log_k.max(axis=1, keepdims=True) - np.log(count / TOLERANCE)).mean())
     row = summary(name, pool, reference, times["fast"], times["dense"])
     row |= {"aim": aim, "matter": matter, "extra_mb": extra_memory(pool, reference, labels)}
     row["difference"] = float(np.abs(times["fast"]["result"] - times["dense"]["result"]).max())
@@ -191,7 +191,7 @@ def compare_top(name: str, count: int, share: int) -> dict[str, Any]:
     pool, reference, labels = problem(source, labelled, pool_size // share, classes, sharpness)
 
     def pruned() -> np.ndarray:
-        return top(pool, reference, labels, count, tie_tolerance=1e-6, bandwidth=BANDWIDTH, **SETTINGS)[1]
+        return top(pool, reference, labels, count, Estimator(BANDWIDTH), tie_tolerance=1e-6)[1]
 
     pruned()
     times = timed({"top": pruned, "full": lambda: estimate(pool, reference, labels)}, patience=5)

@@ -44,7 +44,7 @@ def print_round(session: Session, batch_size: int, permutations: int) -> None:
     rng = np.random.default_rng([session.seed, session.round, 5])
     orders = [rng.permutation(view.probs.shape[1]) for _ in range(permutations)]
     exact, listing = (picks_kept(strategy, view, batch_size, orders) for strategy in (Cusal(), CusalListing()))
-    supported = view.estimate(1e-3, 1, 1e-10).supported
+    supported = Cusal().estimate(view).supported
     picked = view.positions(CusalListing().select(view, batch_size))
     print(
         f"{session.round:5}  {len(session.labels):8}  {exact:12.1f} of {batch_size}  {listing:14.1f} of {batch_size}"
@@ -64,7 +64,7 @@ def renumbered(view: View, order: np.ndarray) -> View:
     """Give the view with its class columns in another order."""
     number = np.argsort(order)
     reference = (view.reference_probs[:, order], number[view.reference_labels])
-    return View(view.candidates, view.rng, probs=view.probs[:, order], reference=reference)
+    return View.of_arrays(view.candidates, view.rng, probs=view.probs[:, order], reference=reference)
 
 
 if __name__ == "__main__":

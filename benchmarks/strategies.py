@@ -135,7 +135,7 @@ def prepare_ours(case: Case) -> Callable[[], Any]:
     probs = np.empty((len(items), case["classes"]), dtype=np.float32)
     for start in range(0, len(items), 4096):
         probs[start : start + 4096] = model.predict_proba(items[start : start + 4096])
-    view = View(
+    view = View.of_arrays(
         np.arange(LABELLED, len(items)),
         np.random.default_rng(0),
         probs=probs[LABELLED:],

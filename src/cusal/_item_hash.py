@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._checks import as_array
-from cusal._items import take
+from cusal._items import count_items, take
 
 TILE = 256  # items that are read together: items on disk are never all in memory
+LOOKED_AT = 512  # items of a data set that is not in memory
 
 
 def content_keys(X: Any, seed: int = 0) -> NDArray[np.uint64]:
-    """Give each item a number below 2**64 that depends on its content and the seed alone, (n,).
+    """Return each item a number below 2**64 that depends on its content and the seed alone, (n,).
 
     Items of equal content have equal numbers; whether numbers are kept as float32 or float64 does not count.
     """
@@ -36,3 +37,37 @@ def _hash(keyed: Any, content: bytes) -> int:
     state = keyed.copy()
     state.update(content)
     return int.from_bytes(state.digest(), "little")
+
+
+def fingerprint(items: Any) -> str:
+    """Return a text that tells these items from others: a digest of what they hold, in their order.
+
+    Items in memory are read whole, those on disk and data sets that take one integer at a time at `LOOKED_AT` places.
+    """
+    digest = hashlib.blake2b(str(count_items(items)).encode(), digest_size=16)
+    if hasattr(items, "indptr"):  # sparse
+        for part in (items.data, items.indices, items.indptr):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
+    in_memory = isinstance(items, np.ndarray | list | tuple) or hasattr(items, "iloc") or hasattr(items, "to_numpy")
+    rows = np.arange(count_items(items))
+    if not in_memory and len(rows) > LOOKED_AT:
+        rows = np.linspace(0, len(rows) - 1, LOOKED_AT).astype(np.int64)
+    for start in range(0, len(rows), TILE):
+        tile = take(items, rows[start : start + TILE])
+        for content in _item_contents(tile):
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def _item_contents(tile: Any) -> list[bytes]:
+    """Return the content of each item; of an item that is no array, text or record, what it can be turned into."""
+    if isinstance(tile, list | tuple):
+        return [_object_content(item) for item in tile]
+    return _contents(as_array(tile[:] if getattr(tile, "lazy", False) else tile))
+
+
+def _object_content(item: Any) -> bytes:
+    if hasattr(item, "tobytes"):  # an array, or an image of Pillow
+        return bytes(item.tobytes())
+    return repr(item).encode() if isinstance(item, str | bytes | int | float | tuple | list | dict) else b""

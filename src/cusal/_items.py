@@ -1,5 +1,15 @@
-"""Some of the items of a data set, whatever container they come in."""
+"""The items of a data set in whatever container people have them, and some of them in a container that models take.
 
+| container | what a model is given |
+|---|---|
+| NumPy array, torch tensor, list, tuple | the same kind |
+| scipy sparse | rows in CSR form |
+| pandas, polars | a frame or series of the rows |
+| torch data set, Hugging Face data set, anything that takes one integer | an array, a tensor or a list of its items |
+| items with a true attribute `lazy` | a `Subset` that reads batches from disk |
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,10 +17,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._types import Indices
+from cusal.errors import InvalidInput
+
+LABEL_NAMES = ("label", "labels", "target", "y")
+
+
+def as_items(items: Any) -> Any:
+    """Return the items in a form that has a length and that `take` can index.
+
+    Raises
+    ------
+    InvalidInput
+        If they have no length or cannot be indexed, are ragged or masked, or are records of several fields.
+    """
+    if isinstance(items, str | bytes | Mapping) or not (hasattr(items, "__getitem__") or _is_sparse(items)):
+        raise InvalidInput(
+            f"items is a {type(items).__name__}; expected something with a length that integers can index, such as an "
+            "array, a list, a data frame or a torch data set."
+        )
+    if _is_sparse(items):
+        return items.tocsr()
+    if isinstance(items, np.ma.MaskedArray):
+        if np.ma.is_masked(items):
+            raise InvalidInput("items has masked values; fill or drop them first.")
+        return items.data
+    if isinstance(items, list | tuple):
+        return _as_array_of_numbers(items)
+    if hasattr(items, "iloc") or hasattr(items, "shape") or getattr(items, "lazy", False):
+        return items
+    if not hasattr(items, "__len__"):
+        raise InvalidInput(f"items is a {type(items).__name__} without a length; give a data set that has one.")
+    return OneByOne(items)
+
+
+def count_items(items: Any) -> int:
+    """Return how many items there are; a sparse matrix has no `len`."""
+    return int(items.shape[0]) if _is_sparse(items) else len(items)
 
 
 def take(items: Any, indices: Indices | slice) -> Any:
-    """Give some of the items, in the container that the model was given the others in.
+    """Return some of the items, in a container that models take.
 
     Items with a true attribute `lazy` lie on disk and are not read here: a model that trains on them reads batches.
     """
@@ -47,5 +93,63 @@ class Subset:
         return self.items[self.rows[key]] if self.lazy else take(self.items, self.rows[key])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Give them all as an array, for models that need them so."""
+        """Return them all as an array, for models that need them so."""
         return np.asarray(self[:], dtype=dtype)
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """A data set that takes one integer at a time, for instance torch's or Hugging Face's, indexed by arrays.
+
+    An item that is a pair, as torch data sets return it, is its first part. Of a record, it is the only field that is
+    no label.
+
+    >>> OneByOne([(np.zeros(2), 1), (np.ones(2), 0)])[np.array([1])]
+    array([[1., 1.]])
+    """
+
+    data: Any
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, key: Indices | slice) -> Any:
+        rows = range(len(self.data))[key] if isinstance(key, slice) else key
+        return _stacked([_without_label(self.data[int(row)]) for row in rows])
+
+
+def _without_label(item: Any) -> Any:
+    if isinstance(item, Mapping):
+        fields = [name for name in item if name not in LABEL_NAMES]
+        if len(fields) != 1:
+            raise InvalidInput(
+                f"items are records of the fields {', '.join(map(str, item))}; expected one field besides the label. "
+                f"Give that column alone, for instance data[{fields[0] if fields else 'text'!r}]."
+            )
+        return item[fields[0]]
+    return item[0] if isinstance(item, tuple) and len(item) else item
+
+
+def _stacked(items: list[Any]) -> Any:
+    first = items[0] if items else None
+    if type(first).__module__.startswith("torch") and hasattr(first, "detach"):
+        import torch
+
+        return torch.stack(items)
+    return np.stack(items) if isinstance(first, np.ndarray | np.number | float | int) else items
+
+
+def _as_array_of_numbers(items: Sequence[Any]) -> Any:
+    """Return nested lists of numbers, or equal arrays, as one array; other lists as they are."""
+    first = items[0] if len(items) else None
+    if not isinstance(first, list | tuple | np.ndarray | int | float | np.number):
+        return items
+    try:
+        array = np.asarray(items)
+    except ValueError as error:
+        raise InvalidInput(f"items are ragged: they differ in length ({error}); pad or cut them to one.") from None
+    return items if array.dtype.kind in "OUS" else array
+
+
+def _is_sparse(items: Any) -> bool:
+    return hasattr(items, "tocsr") and hasattr(items, "nnz")

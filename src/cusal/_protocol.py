@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._checks import as_array, as_probs
+from cusal._items import count_items
 from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput, MissingMethod
 
@@ -33,7 +34,7 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def unseeded(model: Model) -> list[str]:
-    """Give the names of the model's random states that the user left open."""
+    """Return the names of the model's random states that the user left open."""
     if hasattr(model, "get_params"):
         params = model.get_params(deep=True)
         return sorted(
@@ -43,7 +44,7 @@ def unseeded(model: Model) -> list[str]:
 
 
 def with_settings(model: AnyModel, other: AnyModel) -> AnyModel:
-    """Give a copy of a model, fitted or not, with the settings of another of its kind, random states among them."""
+    """Return a copy of a model, fitted or not, with the settings of another of its kind, random states among them."""
     model = copy.deepcopy(model)
     if hasattr(other, "get_params"):
         model.set_params(**other.get_params(deep=False))  # type: ignore[attr-defined]
@@ -55,7 +56,7 @@ def with_settings(model: AnyModel, other: AnyModel) -> AnyModel:
 def fitted_copy(
     model: AnyModel, data: tuple[Any, Indices], *, unlabelled: Any, seed: int, seeded: list[str]
 ) -> AnyModel:
-    """Give a copy of the model fitted to data (X, y), its random states `seeded` set to `seed`; the model is unchanged.
+    """Return a copy of the model fitted to data (X, y), its random states `seeded` set to `seed`.
 
     unlabelled: the open items, for models that use them.
     """
@@ -72,19 +73,19 @@ def fitted_copy(
 
 
 def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:
-    """Give (rows, classes) probabilities; classes that the model has not met get probability zero."""
+    """Return (rows, classes) probabilities; classes that the model has not met get probability zero."""
     return _aligned(model, model.predict_proba(X), classes, "prediction")
 
 
 def scoring_proba(model: Any, X: Any, classes: int) -> NDArray[np.float64]:
-    """Give (rows, classes) probabilities for strategies: the model's own for this purpose, else its predictions."""
+    """Return (rows, classes) probabilities for strategies: the model's own for this purpose, else its predictions."""
     if not hasattr(model, "scoring_proba"):
         return predict_proba(model, X, classes)
     return _aligned(model, model.scoring_proba(X), classes, "scoring")
 
 
 def _aligned(model: Any, given: Any, classes: int, kind: str) -> NDArray[np.float64]:
-    """Give probabilities of the model's own classes as (rows, classes)."""
+    """Return probabilities of the model's own classes as (rows, classes)."""
     probs = as_array(given).astype(np.float64, copy=False)
     own = getattr(model, "classes_", None)
     if probs.ndim == 2 and own is not None and len(own) == probs.shape[1] != classes:
@@ -96,19 +97,24 @@ def _aligned(model: Any, given: Any, classes: int, kind: str) -> NDArray[np.floa
         aligned = np.zeros((len(probs), classes))
         aligned[:, columns] = probs
         probs = aligned
+    if probs.ndim == 2 and probs.shape[1] > classes:
+        raise InvalidInput(
+            f"{_name(model)} predicts {probs.shape[1]} classes, but {classes} are known; give classes=[...], all of "
+            "them in the order of the model's outputs."
+        )
     return np.asarray(as_probs(probs, f"the {kind} of {_name(model)}", classes=classes))
 
 
 def scoring_embed(model: Model, X: Any) -> Floats:
-    """Give (rows, features) for strategies: the model's own for this purpose, or its embedding."""
+    """Return (rows, features) for strategies: the model's own for this purpose, or its embedding."""
     return as_array(model.scoring_embed(X)) if hasattr(model, "scoring_embed") else embed(model, X)
 
 
 def embed(model: Model, X: Any) -> Floats:
-    """Give (rows, features): the model's own embedding, or two-dimensional numeric items as they are."""
+    """Return (rows, features): the model's own embedding, or two-dimensional numeric items as they are."""
     if hasattr(model, "embed"):
         return as_array(model.embed(X))
-    items = as_array(X)
+    items = as_array(X) if not hasattr(X, "tocsr") else np.empty(X.shape[:1], dtype=object)
     if items.ndim != 2 or not np.issubdtype(items.dtype, np.number):
         raise MissingMethod(
             f"{_name(model)} has no method embed(X), and items of shape {items.shape[1:]} and type {items.dtype} "
@@ -118,7 +124,7 @@ def embed(model: Model, X: Any) -> Floats:
 
 
 def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
-    """Give (rows, samples, classes): draws from the model's posterior, or the members of an ensemble."""
+    """Return (rows, samples, classes): draws from the model's posterior, or the members of an ensemble."""
     if hasattr(model, "sample_proba"):
         sampled = as_array(model.sample_proba(X, samples))
         own = getattr(model, "classes_", None)
@@ -141,7 +147,7 @@ def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
     chosen = np.unique(np.linspace(0, len(members) - 1, min(samples, len(members))).round().astype(int))
     features = getattr(model, "estimators_features_", None)
     columns = np.asarray(model.classes_, dtype=np.int64)  # type: ignore[attr-defined]
-    sampled = np.zeros((len(X), len(chosen), classes))
+    sampled = np.zeros((count_items(X), len(chosen), classes))
     for place, i in enumerate(chosen):
         own = X if features is None else X[:, features[i]]
         # Members are fitted to the positions 0, 1, ... of the ensemble's classes.

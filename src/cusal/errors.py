@@ -12,6 +12,10 @@ class CusalError(Exception):
     """The base of every error that cusal raises on purpose."""
 
 
+class CusalWarning(UserWarning):
+    """Something that works, but perhaps not as the caller expects."""
+
+
 class InvalidInput(CusalError, ValueError):
     """A value, shape or type that does not fit; the message names the row or value."""
 

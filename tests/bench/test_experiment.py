@@ -121,7 +121,7 @@ def test_a_resumed_session_goes_on_as_if_it_had_not_stopped() -> None:
     session = experiment.start()
     rounds = experiment.rounds(session)
     next(rounds)
-    state = pickle.dumps(session.__getstate__())
+    state = pickle.dumps(session.checkpoint())
     expected = list(rounds)
     actual = list(experiment.rounds(experiment.start(state)))
     assert [record.round for record in actual] == [1, 2, 3]

@@ -37,11 +37,11 @@ def test_an_error_in_a_chunk_reaches_the_caller():
 
 SCORE = """
 import numpy as np
-from cusal.calibration import pruned as fast
+from cusal.calibration import Estimator, pruned
 rng = np.random.default_rng(0)
 pool, reference = rng.dirichlet(np.full(10, 0.1), 3000), rng.dirichlet(np.full(10, 0.1), 100)
-settings = dict(bandwidth=1e-3, p=1.0, density_floor=1e-10, tolerance=1e-9)
-print(repr(fast.pointwise(pool, reference, rng.integers(10, size=100), **settings)[0].sum()))
+error, _ = pruned.pointwise(pool, reference, rng.integers(10, size=100), Estimator(), tolerance=1e-9)
+print(repr(error.sum()))
 """
 
 

@@ -1,4 +1,4 @@
-"""The fast estimator against the dense one, on inputs chosen to break its bounds."""
+"""The pruned estimator against the dense one, on inputs chosen to break its bounds."""
 
 from pathlib import Path
 
@@ -8,18 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from cusal.calibration import pruned as fast
+from cusal.calibration import Estimator, pruned
 from cusal.calibration.pointwise import dense
 
 EPS = np.finfo(np.float64).eps
 
 
 def assert_close(pool, reference, labels, *, bandwidth=1e-3, p=1, density_floor=1e-10, tolerance=1e-9):
-    """Fast and dense agree within the tolerance and the rounding of log kernels, which grow like 1 / bandwidth."""
-    error, log_density = fast.pointwise(
-        pool, reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance
-    )
-    want_error, want_log_density = dense(pool, reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor)
+    """Pruned and dense agree within the tolerance and the rounding of log kernels, which grow like 1 / bandwidth."""
+    estimator = Estimator(bandwidth, p, density_floor)
+    error, log_density = pruned.pointwise(pool, reference, labels, estimator, tolerance=tolerance)
+    want_error, want_log_density = dense(pool, reference, labels, estimator)
     rounding = 32 * EPS * np.maximum(np.abs(want_log_density), 12 / bandwidth)
     assert error.dtype == log_density.dtype == np.float64
     assert np.all(np.abs(log_density - want_log_density) <= tolerance + rounding)
@@ -151,9 +150,7 @@ def test_rows_that_sum_to_one_only_roughly_are_within_the_bound_too(classes):
 
 
 def test_an_empty_pool_gives_empty_arrays():
-    error, log_density = fast.pointwise(
-        np.empty((0, 3)), np.eye(3), np.arange(3), bandwidth=1e-3, p=1, density_floor=1e-10, tolerance=1e-9
-    )
+    error, log_density = pruned.pointwise(np.empty((0, 3)), np.eye(3), np.arange(3), Estimator(), tolerance=1e-9)
     assert error.shape == log_density.shape == (0,)
 
 
@@ -181,14 +178,9 @@ def test_reproduces_the_golden_values(case):
         value = {field: golden[f"{case}/{field}"] for field in ("f_pool", "f_train", "y_train", "b", "p")}
         want = {field: golden[f"{case}/{field}"] for field in ("log_den", "ce_exact", "ce_clamp")}
     for floor, field in ((None, "ce_exact"), (1e-10, "ce_clamp")):
-        error, log_density = fast.pointwise(
-            value["f_pool"],
-            value["f_train"],
-            value["y_train"],
-            bandwidth=float(value["b"]),
-            p=float(value["p"]),
-            density_floor=floor,
-            tolerance=1e-9,
+        estimator = Estimator(float(value["b"]), float(value["p"]), floor)
+        error, log_density = pruned.pointwise(
+            value["f_pool"], value["f_train"], value["y_train"], estimator, tolerance=1e-9
         )
         finite = np.isfinite(want[field])
         assert np.allclose(error[finite], want[field][finite], atol=2e-9, rtol=0)

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from cusal.calibration import pruned as fast
+from cusal.calibration import Estimator, pruned
 from cusal.calibration.ties import decided_by, quantise
 from cusal.calibration.top_k import top
-
-SETTINGS = {"bandwidth": 1e-3, "p": 1.0, "density_floor": 1e-10, "tolerance": 1e-9}
 
 
 def predictions(rng, count, classes, *, noise):
@@ -26,9 +24,9 @@ def picks(error, probs, count, tie_tolerance):
 
 
 def assert_same_picks(pool, reference, labels, count, *, tie_tolerance=1e-6, **changes):
-    settings = SETTINGS | changes
-    want, _ = fast.pointwise(pool, reference, labels, **settings)
-    error, computed = top(pool, reference, labels, count, tie_tolerance=tie_tolerance, **settings)
+    estimator = Estimator(**changes)
+    want, _ = pruned.pointwise(pool, reference, labels, estimator, tolerance=1e-9)
+    error, computed = top(pool, reference, labels, count, estimator, tie_tolerance=tie_tolerance)
     for got, expected in zip(
         picks(error, pool, count, tie_tolerance), picks(want, pool, count, tie_tolerance), strict=True
     ):

@@ -15,7 +15,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import cusal
-from cusal.errors import CusalError, DataError, InvalidInput, MissingMethod, NotReady, PoolExhausted, UnknownName
+from cusal.errors import (
+    CusalError,
+    CusalWarning,
+    DataError,
+    InvalidInput,
+    MissingMethod,
+    NotReady,
+    PoolExhausted,
+    UnknownName,
+)
 from cusal.models.networks import SmallNet
 from cusal.models.torch_classifier import TorchClassifier
 from cusal.recalibration.temperature import fit_temperature
@@ -33,7 +42,7 @@ def digits(strategy="cusal", *, labelled=20, size=400, model=None, **options):
 
 
 def state(session):
-    return (session.labels, session.pool.state.tolist(), session.round, session.classes)
+    return (session.labels, session.pool.state.tolist(), session.round, session.classes_.tolist())
 
 
 def test_a_loop_gets_better_than_where_it_started():
@@ -132,15 +141,20 @@ def test_strings_come_back_as_given():
     query = session.ask(3)
     session.tell(query.indices, NAMES[Y[query.indices]])
     assert set(session.labels.values()) <= set(NAMES.tolist())
-    assert session.classes == tuple(sorted(set(NAMES[Y[:20]].tolist())))
+    assert session.classes_.tolist() == sorted(set(NAMES[Y[:20]].tolist()))
     assert session.labels[0] == "zero"
 
 
-def test_a_class_met_late_gets_the_last_column():
+def test_a_class_met_late_takes_its_place_among_the_sorted_columns():
     session = cusal.Session(X[:300], GaussianNB(), labelled={0: "b", 1: "c"})
     session.tell([2], ["a"])
-    assert session.classes == ("b", "c", "a")
-    assert session.predict_proba(X[:4]).shape == (4, 3)
+    assert session.classes_.tolist() == ["a", "b", "c"]
+    probs = session.predict_proba(X[:3])
+    assert probs.argmax(axis=1).tolist() == [1, 2, 0]
+    assert session.ask(2).probs.shape == (2, 3)
+    raw = session.model.predict_proba(X[:3])
+    assert np.allclose(session.view.probs_of(np.array([7])).sum(), 1)
+    assert raw.argmax(axis=1).tolist() == [0, 1, 2]  # by class number: the order in which classes were met
 
 
 def test_given_classes_that_nobody_labelled_have_probability_zero():
@@ -171,11 +185,15 @@ def test_cold_start_without_anything_to_spread_over(items):
     assert len(set(cusal.Session(items, LogisticRegression()).ask(30).indices.tolist())) == 30
 
 
-def test_one_class_says_what_is_missing_and_how_to_go_on():
+def test_one_class_is_asked_about_by_the_cold_start_which_says_so():
     session = cusal.Session(X, LogisticRegression(), labelled={0: "cat", 5: "cat"})
-    with pytest.raises(NotReady, match="all 2 labels are 'cat', and a classifier needs two classes"):
-        session.ask(3)
-    assert len(session.ask(3, strategy="random")) == 3
+    with pytest.warns(CusalWarning, match="all 2 labels are 'cat', and a classifier needs two classes"):
+        query = session.ask(3)
+    assert query.strategy == "cold_start"
+    assert not set(query.indices.tolist()) & {0, 5}
+    assert session.ask(3, strategy="random").strategy == "random"
+    with pytest.raises(NotReady, match="all 2 labels are 'cat'"):
+        session.predict(X)
     with pytest.raises(NotReady, match="no item has a label"):
         cusal.Session(X, LogisticRegression()).predict_proba(X)
 
@@ -243,7 +261,7 @@ def test_out_of_sample_copies_of_a_warm_network_are_trained_as_long_as_it(method
         session.tell(query.indices, y[query.indices])
     raw = session.model.predict_proba(X[600:])
     best = fit_temperature(np.log(raw), y[600:], strength=0)
-    assert 0.6 * best < session.temperature < 1.7 * best
+    assert 0.6 * best < session.recalibration.temperature < 1.7 * best
 
 
 def test_saving_and_loading_in_a_new_process_goes_on_as_if_it_had_not_stopped(tmp_path):
@@ -290,8 +308,10 @@ def test_files_that_are_no_sessions_are_named(tmp_path):
     with pytest.raises(DataError, match="no file"):
         cusal.Session.load(tmp_path / "none", X)
     (tmp_path / "bad").write_bytes(b"not a pickle")
-    with pytest.raises(DataError, match="bad cannot be read"):
+    with pytest.raises(DataError, match="bad is a file of an earlier version"):
         cusal.Session.load(tmp_path / "bad", X)
+    with pytest.raises(DataError, match="bad cannot be read"):
+        cusal.Session.load(tmp_path / "bad", X, trusted=True)
     digits().save(tmp_path / "good")
     with pytest.raises(InvalidInput, match="saved over 400 items, but 1797"):
         cusal.Session.load(tmp_path / "good", X)

@@ -38,7 +38,7 @@ def test_lowers_the_calibration_error_on_unseen_digits(make):
         session, items, labels, _ = run(make(), seed)
         after.append(cusal.metrics.ece(session.predict_proba(items), labels))
         before.append(cusal.metrics.ece(session.model.predict_proba(items), labels))
-        assert session.calibration.evidence == session.evidence == 80
+        assert session.calibration.evidence == session.recalibration.evidence == 80
         assert not session.calibration.provisional
         expected.append((session.calibration.ece_before, session.calibration.ece_after))
     assert np.mean(after) < 0.85 * np.mean(before)

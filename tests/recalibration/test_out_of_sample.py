@@ -9,14 +9,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from cusal.recalibration.out_of_sample import Method, OutOfSample, Points
+from cusal.recalibration.out_of_sample import LabelledPoints, Method, OutOfSample
 
 X, Y = load_digits(return_X_y=True)
 METHODS = get_args(Method)
 
 
 def points(count, labels=Y):
-    return Points(X[:count], np.asarray(labels[:count]), np.arange(count))
+    return LabelledPoints(X[:count], np.asarray(labels[:count]), np.arange(count))
 
 
 class Diary(GaussianNB):

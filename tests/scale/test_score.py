@@ -96,7 +96,7 @@ def test_other_strategies_pick_what_they_pick_in_memory(tmp_path: Path, pool: Po
     path = write_part(tmp_path, "pool", "list", pool.probs)
     score(Files(path, tmp_path / "picks.csv"), Request(60, strategy=name, seed=5), quiet=True, chunk_rows=200)
     empty = (np.empty((0, 4)), np.empty(0, dtype=np.int64))
-    view = View(np.arange(len(pool.probs)), np.random.default_rng(5), probs=pool.probs, reference=empty)
+    view = View.of_arrays(np.arange(len(pool.probs)), np.random.default_rng(5), probs=pool.probs, reference=empty)
     picks = read_picks(tmp_path / "picks.csv")
     assert [int(pick["id"]) for pick in picks] == strategies.find(name)().select(view, 60).tolist()
     assert {(pick["error"], pick["supported"], pick["decided_by"]) for pick in picks} == {("", "", "")}

@@ -35,14 +35,14 @@ class Digits:
     def view(self) -> View:
         pool, known = self.items[LABELLED:], self.items[:LABELLED]
         members = [member.predict_proba(pool) for member in self.committee]
-        return View(
+        return View.of_arrays(
             np.arange(LABELLED, len(self.items)),
             np.random.default_rng(0),
             probs=self.model.predict_proba(pool),
             reference=(self.model.predict_proba(known), self.labels[:LABELLED].astype(np.int64)),
             embeddings=pool,
             reference_embeddings=known,
-            sampled_probs=lambda samples: np.stack(members, axis=1)[:, :samples],
+            sampled_probs=np.stack(members, axis=1),
         )
 
 

@@ -30,7 +30,7 @@ def test_largest_gradient_comes_first() -> None:
     probs, features = rng.dirichlet(np.ones(4), 50), rng.normal(size=(50, 5))
     largest = (built_gradients(probs, features) ** 2).sum(axis=1).argmax()
     for seed in range(5):
-        view = View(
+        view = View.of_arrays(
             np.arange(50),
             np.random.default_rng(seed),
             probs=probs,

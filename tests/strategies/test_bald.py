@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cusal.errors import InvalidInput
+from cusal.strategies._array_answers import ArrayAnswers
 from cusal.strategies._information import JointInformation, mutual_information
 from cusal.strategies._view import View
 from cusal.strategies.bald import Bald
@@ -13,12 +14,12 @@ from cusal.strategies.batch_bald import BatchBald
 
 
 def view_of(sampled: np.ndarray) -> View:
-    return View(
+    return View.of_arrays(
         np.arange(len(sampled)) * 2,
         np.random.default_rng(0),
         probs=sampled.mean(axis=1),
         reference=(sampled[:0, 0], np.empty(0, dtype=np.int64)),
-        sampled_probs=lambda samples: sampled[:, :samples],
+        sampled_probs=sampled,
     )
 
 
@@ -72,17 +73,15 @@ def test_sampled_predictions_that_are_too_many_are_looked_at_tile_by_tile(strate
     sampled = np.random.default_rng(0).dirichlet(np.ones(3), size=(100, 4))
     candidates, asked = 2 * np.arange(100), []
 
-    def some(indices, samples):
-        asked.append(len(indices))
-        return sampled[indices // 2, :samples]
+    class Counting(ArrayAnswers):
+        def sampled_probs(self, indices, samples):
+            asked.append(len(indices))
+            return super().sampled_probs(indices, samples)
 
-    def make(**parts):
-        return View(
-            candidates, np.random.default_rng(1), probs=sampled.mean(1), reference=(sampled[:0, 0], []), **parts
-        )
-
-    whole = strategy.select(make(sampled_probs=lambda samples: sampled[:, :samples]), 5)
+    answers = Counting(candidates, probs=sampled.mean(1), sampled_probs=sampled)
+    whole = strategy.select(View(candidates, np.random.default_rng(1), answers), 5)
+    asked.clear()
     monkeypatch.setattr("cusal.strategies._view.SAMPLED_NUMBERS", 12 * 16)
-    assert np.array_equal(strategy.select(make(sampled_probs_of=some), 5), whole)
+    assert np.array_equal(strategy.select(View(candidates, np.random.default_rng(1), answers), 5), whole)
     assert max(asked) <= 30
     assert asked.count(16) == 6

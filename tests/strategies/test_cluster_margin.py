@@ -17,7 +17,7 @@ def groups_view() -> View:
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1, 2, 3], [4, 10, 16, 30])
     top = np.where(group < 3, 0.5 + rng.uniform(0, 0.1, 60), 0.95 + rng.uniform(0, 0.04, 60))
-    return View(
+    return View.of_arrays(
         np.arange(60),
         np.random.default_rng(1),
         probs=np.column_stack([top, 1 - top]),

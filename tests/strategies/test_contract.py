@@ -23,14 +23,14 @@ class Round:
             array.flags.writeable = False
 
     def view(self, seed: int = 0) -> View:
-        return View(
+        return View.of_arrays(
             self.candidates,
             np.random.default_rng(seed),
             probs=self.arrays["probs"],
             reference=(self.reference["probs"], self.reference["labels"]),
             embeddings=self.arrays["embeddings"],
             reference_embeddings=self.reference["embeddings"],
-            sampled_probs=lambda samples: self.arrays["sampled"][:, :samples],
+            sampled_probs=self.arrays["sampled"],
         )
 
     def take(self, rows: Any) -> "Round":
@@ -79,7 +79,7 @@ def test_picks_distinct_open_items(name: str, classes: int, dtype: Any) -> None:
     assert_valid(strategies.find(name)().select(round_.view(), 7), round_, 7)
 
 
-@every_strategy
+@pytest.mark.parametrize("name", [name for name in strategies.names() if hasattr(strategies.find(name), "keys")])
 def test_keys_are_finite_numbers_for_each_candidate(name: str) -> None:
     keys = strategies.find(name)().keys(make_round().view())
     assert keys.dtype == np.float64
@@ -157,22 +157,35 @@ def test_zero_embeddings_are_accepted(name: str) -> None:
 @every_strategy
 def test_asking_for_too_many_says_how_many_are_open(name: str) -> None:
     with pytest.raises(PoolExhausted, match="asked for 61 items, but only 60 are open"):
-        strategies.find(name)().select(make_round().view(), 61)
+        strategies.find(name)().query(make_round().view(), 61)
 
 
 @every_strategy
 @pytest.mark.parametrize("batch_size", [0, -1, 2.5, True, "3", None])
 def test_a_batch_size_that_is_no_count_is_refused(name: str, batch_size: Any) -> None:
     with pytest.raises(InvalidInput, match=r"batch_size is .*; expected a whole number of at least 1"):
-        strategies.find(name)().select(make_round().view(), batch_size)
+        strategies.find(name)().query(make_round().view(), batch_size)
 
 
 @every_strategy
 def test_explains_its_picks_in_their_order(name: str) -> None:
     round_, strategy = make_round(), strategies.find(name)()
-    view = round_.view()
-    indices = strategy.select(view, 6)
-    query = strategy.explain(view, indices)
+    indices = strategy.select(round_.view(), 6)
+    query = strategy.query(round_.view(), 6)
+    assert query.strategy == name
     np.testing.assert_array_equal(query.indices, indices)
     expected = round_.arrays["probs"][(indices - 1) // 3].max(axis=1)
     np.testing.assert_array_equal(query.confidence, expected)
+
+
+@every_strategy
+def test_a_strategy_that_ranks_by_row_has_keys(name: str) -> None:
+    strategy = strategies.find(name)()
+    assert not strategy.by_row or hasattr(strategy, "keys")
+
+
+@every_strategy
+def test_is_imported_from_the_package_by_the_name_of_its_class(name: str) -> None:
+    found = strategies.find(name)
+    assert getattr(strategies, found.__name__) is found
+    assert found.__name__ in dir(strategies)

@@ -53,7 +53,7 @@ def a_view(*, columns: np.ndarray | None = None, scale: float = 3.0, margin: flo
     pool = some_logits(2000, scale=scale, seed=6).double()
     number = np.empty(10, dtype=np.int64)
     number[columns] = np.arange(10)
-    return View(
+    return View.of_arrays(
         np.arange(100, 2100),
         np.random.default_rng(0),
         probs=torch.softmax(pool, 1).numpy()[:, columns],

@@ -11,7 +11,7 @@ from cusal.strategies.ddu import Ddu
 
 
 def view_of(pool: np.ndarray, labelled: np.ndarray, labels: np.ndarray) -> View:
-    return View(
+    return View.of_arrays(
         np.arange(len(pool)),
         np.random.default_rng(0),
         probs=np.full((len(pool), 2), 0.5),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cusal.errors import InvalidInput
+from cusal.strategies._array_answers import ArrayAnswers
 from cusal.strategies._view import View
 from cusal.strategies.entropy import Entropy
 from cusal.strategies.rand_entropy import RandEntropy
@@ -11,7 +12,7 @@ from cusal.strategies.rand_entropy import RandEntropy
 
 def round_view(seed: int) -> View:
     probs = np.random.default_rng(0).dirichlet(np.ones(4), 200)
-    return View(
+    return View.of_arrays(
         np.arange(200), np.random.default_rng(seed), probs=probs, reference=(probs[:0], np.empty(0, dtype=np.int64))
     )
 
@@ -32,20 +33,13 @@ def test_predicts_only_the_drawn_items() -> None:
     asked: list[int] = []
     probs = np.random.default_rng(0).dirichlet(np.ones(4), 200)
 
-    def predict_some(indices: np.ndarray) -> np.ndarray:
-        asked.extend(indices.tolist())
-        return probs[indices]
+    class Counting(ArrayAnswers):
+        def probs(self, indices, *, whole=True):
+            assert not whole, "the whole pool was predicted"
+            asked.extend(indices.tolist())
+            return super().probs(indices)
 
-    def predict_all() -> np.ndarray:
-        raise AssertionError("the whole pool was predicted")
-
-    view = View(
-        np.arange(200),
-        np.random.default_rng(0),
-        probs=predict_all,
-        reference=(probs[:0], np.empty(0, dtype=np.int64)),
-        probs_of=predict_some,
-    )
+    view = View(np.arange(200), np.random.default_rng(0), Counting(np.arange(200), probs=probs))
     chosen = RandEntropy(factor=3).select(view, 10)
     assert len(set(asked)) == 30
     assert set(chosen) <= set(asked)

@@ -4,47 +4,44 @@ import numpy as np
 import pytest
 
 from cusal import strategies
+from cusal.errors import InvalidInput, MissingMethod
+from cusal.strategies import Cusal
+from cusal.strategies._array_answers import ArrayAnswers
 from cusal.strategies._view import View
 
 
 class Counting:
-    """A view's parts that count how often they are computed."""
+    """Answers that count what they are asked."""
 
     def __init__(self):
         rng = np.random.default_rng(0)
         self.calls = []
-        self.arrays = {
-            "probs": rng.dirichlet(np.ones(3), size=30),
-            "embeddings": rng.normal(size=(30, 4)),
-            "reference_embeddings": rng.normal(size=(6, 4)),
-        }
-        self.reference = (rng.dirichlet(np.ones(3), size=6), rng.integers(3, size=6))
+        self.arrays = ArrayAnswers(
+            np.arange(100, 130),
+            probs=rng.dirichlet(np.ones(3), size=30),
+            embeddings=rng.normal(size=(30, 4)),
+            reference_embeddings=rng.normal(size=(6, 4)),
+            reference=(rng.dirichlet(np.ones(3), size=6), rng.integers(3, size=6)),
+        )
 
-    def part(self, name):
-        def compute():
-            self.calls.append(name)
-            return self.arrays[name]
+    def probs(self, indices, *, whole=True):
+        self.calls.append("probs" if whole else "some probs")
+        return self.arrays.probs(indices)
 
-        return compute
+    def embeddings(self, indices):
+        self.calls.append("embeddings")
+        return self.arrays.embeddings(indices)
+
+    def reference(self):
+        self.calls.append("reference")
+        return self.arrays.reference()
+
+    def reference_embeddings(self):
+        self.calls.append("reference_embeddings")
+        return self.arrays.reference_embeddings()
 
     def view(self):
-        def reference():
-            self.calls.append("reference")
-            return self.reference
-
-        def probs_of(indices):
-            self.calls.append("probs_of")
-            return self.arrays["probs"][indices - 100]
-
-        return View(
-            np.arange(100, 130),
-            np.random.default_rng(1),
-            probs=self.part("probs"),
-            reference=reference,
-            embeddings=self.part("embeddings"),
-            reference_embeddings=self.part("reference_embeddings"),
-            probs_of=probs_of,
-        )
+        return View(np.arange(100, 130), np.random.default_rng(1), self)
 
 
 @pytest.mark.parametrize(
@@ -66,21 +63,35 @@ def test_a_strategy_computes_only_what_it_looks_at_and_once(name, parts):
 
 def test_explaining_a_random_choice_predicts_the_picks_alone():
     counting = Counting()
-    view = counting.view()
-    query = strategies.find("random")().explain(view, np.array([103, 101]))
-    assert counting.calls == ["probs_of"]
-    assert (query.probs == counting.arrays["probs"][[3, 1]]).all()
+    query = strategies.Random().explain(counting.view(), np.array([103, 101]))
+    assert counting.calls == ["some probs"]
+    assert (query.probs == counting.arrays.probs(np.array([103, 101]))).all()
 
 
 def test_the_estimate_is_computed_once_for_each_setting():
     view = Counting().view()
-    assert view.estimate(1e-3, 1, 1e-10) is view.estimate(1e-3, 1, 1e-10)
-    assert view.estimate(1e-3, 1, None) is not view.estimate(1e-3, 1, 1e-10)
+    assert Cusal().estimate(view) is Cusal(tie_break="margin").estimate(view)
+    assert Cusal(density_floor=None).estimate(view) is not Cusal().estimate(view)
 
 
-def test_a_part_that_nobody_gave_is_named():
-    view = View(np.arange(2), np.random.default_rng(0), probs=np.eye(2), reference=(np.eye(2), np.arange(2)))
-    with pytest.raises(AttributeError, match="no embeddings"):
-        _ = view.embeddings
-    with pytest.raises(AttributeError, match="no sampled_probs"):
-        view.sampled_probs(3)
+def test_a_part_that_nobody_gave_is_named_together_with_the_strategy():
+    view = View.of_arrays(np.arange(2), np.random.default_rng(0), probs=np.eye(2))
+    with pytest.raises(MissingMethod, match="strategy coreset: it needs embeddings"):
+        strategies.Coreset().query(view, 1)
+    with pytest.raises(MissingMethod, match="strategy bald: it needs sampled predictions"):
+        strategies.Bald().query(view, 1)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_embeddings_that_are_no_numbers_are_named(bad):
+    embeddings = np.zeros((3, 2))
+    embeddings[1, 0] = bad
+    arrays = {"probs": np.full((3, 2), 0.5), "embeddings": embeddings, "reference_embeddings": np.zeros((1, 2))}
+    view = View.of_arrays(np.array([4, 5, 6]), np.random.default_rng(0), **arrays)
+    with pytest.raises(InvalidInput, match="the embedding of item 5 holds NaN or infinity"):
+        strategies.Coreset().query(view, 1)
+
+
+def test_a_strategy_without_keys_and_select_is_refused_when_it_is_defined():
+    with pytest.raises(TypeError, match="Idle defines neither keys"):
+        type("Idle", (strategies.Strategy,), {})

@@ -14,7 +14,7 @@ from cusal.strategies.weighted_cusal import WeightedCusal
 
 def round_view(seed: int = 0) -> View:
     rng = np.random.default_rng(7)
-    return View(
+    return View.of_arrays(
         np.arange(80),
         np.random.default_rng(seed),
         probs=rng.dirichlet(np.ones(3), 80),
@@ -33,7 +33,7 @@ def round_view(seed: int = 0) -> View:
 )
 def test_keys_are_the_weighted_mean_of_error_and_uncertainty(settings: dict[str, Any], weight: Any) -> None:
     view = round_view()
-    calibration = view.estimate(1e-3, 1, 1e-10).error / 2
+    calibration = Cusal().estimate(view).error / 2
     share = weight(calibration.mean())
     expected = share * calibration + (1 - share) * (1 - view.probs.max(axis=1))
     np.testing.assert_allclose(WeightedCusal(**settings).keys(view), expected, rtol=1e-12)
@@ -50,7 +50,7 @@ def test_a_scale_of_zero_is_refused() -> None:
 
 
 def test_least_calibrated_takes_the_highest_errors_and_ties_at_random() -> None:
-    error = round_view().estimate(1e-3, 1, 1e-10).error
+    error = Cusal().estimate(round_view()).error
     queries = [LeastCalibrated().select(round_view(seed), 60) for seed in range(3)]
     for query in queries:
         steps = np.diff(np.round(error[query], 5))
@@ -62,7 +62,7 @@ def test_least_calibrated_takes_the_highest_errors_and_ties_at_random() -> None:
 
 def test_least_calibrated_and_cusal_differ_in_ties_alone() -> None:
     view = round_view()
-    error = view.estimate(1e-3, 1, 1e-10).error
+    error = Cusal().estimate(view).error
     first, second = LeastCalibrated().select(view, 40), Cusal().select(view, 40)
     np.testing.assert_allclose(error[first], error[second], atol=2e-6)
 
@@ -72,4 +72,4 @@ def test_both_tell_the_error_of_their_picks() -> None:
     for strategy in (LeastCalibrated(), WeightedCusal()):
         indices = strategy.select(view, 5)
         query = strategy.explain(view, indices)
-        np.testing.assert_array_equal(query.error, view.estimate(1e-3, 1, 1e-10).error[indices])
+        np.testing.assert_array_equal(query.error, Cusal().estimate(view).error[indices])

@@ -42,7 +42,7 @@ def measure_errors(
     unseen, truth = test
     some = np.random.default_rng([session.seed, 0, 5]).permutation(len(truth))[:SAMPLE]
     some.sort()
-    predicted = protocol.predict_proba(session.model, take(unseen, some), len(session.classes))
+    predicted = protocol.predict_proba(session.model, take(unseen, some), len(session.classes_))
     sizes = {"labelled": len(session.labels), "pool": len(view.candidates)}
     return measured | {
         "labelled_error": epsilon,

@@ -79,7 +79,7 @@ def _run_rounds(store: Store, claim: Claim, channel: Connection | None) -> None:
     for record in experiment.rounds(session):
         items = [] if record.query is None else experiment.rows[record.query.indices].tolist()
         labels = [experiment.data.classes[number] for number in experiment.data.train_labels[items]]
-        state = pickle.dumps(session.__getstate__(), protocol=5)
+        state = pickle.dumps(session.checkpoint(), protocol=5)
         store.write_round(claim, record, items=items, labels=labels, state=state)
         if channel is not None:
             assert record.test is not None

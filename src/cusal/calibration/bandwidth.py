@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from cusal._checks import as_array, as_positive, as_probs, as_scores
 from cusal._types import Floats
 from cusal.calibration.dense import iterate_log_mass
+from cusal.calibration.estimator import SMALLEST_BANDWIDTH
 from cusal.calibration.pointwise import two_columns
 from cusal.errors import InvalidInput
 
@@ -31,7 +32,10 @@ def select_bandwidth(probs: Any, grid: ArrayLike = GRID) -> float:
     probs = two_columns(as_scores(probs, "probs")) if one_column else as_probs(probs)
     if len(probs) < 2:
         raise InvalidInput(f"probs has {len(probs)} rows; leaving one out needs at least two.")
-    bandwidths = [as_positive(float(b), "grid") for b in np.atleast_1d(np.asarray(grid, dtype=np.float64))]
+    bandwidths = [
+        as_positive(float(b), "grid", least=SMALLEST_BANDWIDTH)
+        for b in np.atleast_1d(np.asarray(grid, dtype=np.float64))
+    ]
     if not bandwidths:
         raise InvalidInput("grid is empty; expected at least one bandwidth.")
     return float(bandwidths[int(np.argmax([log_likelihood(probs, b) for b in bandwidths]))])

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._checks import as_array, as_labels, as_positive, as_probs, as_scores
+from cusal._checks import as_array, as_labels, as_probs, as_scores
 from cusal._types import Floats, Indices
 from cusal.calibration.dense import iterate_log_mass
+from cusal.calibration.estimator import Estimator
 from cusal.calibration.pointwise import error_from_mass, two_columns
 from cusal.errors import InvalidInput
 
@@ -61,10 +62,10 @@ def _binary_error(scores: Floats, positive: NDArray[Any], bandwidth: float, p: f
 
 
 def _leave_one_out(probs: Floats, labels: Indices, bandwidth: float, p: float) -> float:
-    bandwidth, p = as_positive(bandwidth, "bandwidth"), as_positive(p, "p", least=1)
+    estimator = Estimator(bandwidth, p, density_floor=None)
     if len(probs) < 2:
         raise InvalidInput(f"probs has {len(probs)} rows; leaving one out needs at least two.")
     total = 0.0
     for rows, log_mass in iterate_log_mass(probs, probs, labels, bandwidth=bandwidth, leave_one_out=True):
-        total += float(error_from_mass(log_mass, probs[rows], p=p, density_floor=None).sum())
+        total += float(error_from_mass(log_mass, probs[rows], estimator).sum())
     return total / len(probs)

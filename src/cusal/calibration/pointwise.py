@@ -11,16 +11,17 @@ Below the floor there is no labelled evidence near the prediction: the ratio van
 These points are *unsupported*, and they are what ties in the order of `query`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from cusal._checks import as_array, as_labels, as_positive, as_probs, as_scores
+from cusal._checks import UnitRows, as_array, as_labels, as_positive, as_probs, as_scores, as_unchecked_probs
 from cusal._types import Floats, Indices
 from cusal.calibration.dense import iterate_log_mass
+from cusal.calibration.estimator import Estimator
 from cusal.errors import InvalidInput
 
 TOLERANCE = 1e-9  # how far the fast form may be from the dense one
@@ -65,33 +66,38 @@ def pointwise_error(
     """
     pool, reference, one_column = as_prediction_pair(pool_probs, labelled_probs)
     labels = as_labels(labels, count=len(reference), classes=reference.shape[1])
-    bandwidth, p = as_positive(bandwidth, "bandwidth"), as_positive(p, "p", least=1)
-    if density_floor is not None:
-        density_floor = as_positive(density_floor, "density_floor")
-    elif len(reference) == 0:
+    estimator = Estimator(bandwidth, p, density_floor)
+    if density_floor is None and len(reference) == 0:
         raise InvalidInput("there are no labelled points; without a density floor the error needs at least one.")
-    if tolerance == 0 or one_column or len(reference) == 0:
-        error, log_density = dense(pool, reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor)
-        if one_column:
-            error = error / 2  # both columns of a two-class problem err by the same amount
-    else:
-        from cusal.calibration.pruned import pointwise as fast_pointwise  # numba loads when it is first needed
-
+    if tolerance != 0:
         tolerance = as_positive(tolerance, "tolerance")
-        error, log_density = fast_pointwise(
-            pool, reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance
-        )
-    supported = np.ones(len(pool), dtype=bool) if density_floor is None else log_density >= np.log(density_floor)
+    estimate = estimate_errors(pool, reference, labels, estimator, tolerance=0 if one_column else tolerance)
+    # Both columns of a two-class problem err by the same amount.
+    return replace(estimate, error=estimate.error / 2) if one_column else estimate
+
+
+def estimate_errors(
+    pool: Floats, reference: Floats, labels: Indices, estimator: Estimator, *, tolerance: float = TOLERANCE
+) -> PointwiseError:
+    """Return the estimate for checked probabilities; a tolerance of 0, or no labelled points, takes the dense sum."""
+    if tolerance == 0 or len(reference) == 0:
+        error, log_density = dense(pool, reference, labels, estimator)
+    else:
+        from cusal.calibration.pruned import pointwise  # numba loads when it is first needed
+
+        error, log_density = pointwise(pool, reference, labels, estimator, tolerance=tolerance)
+    floor = estimator.density_floor
+    supported = np.ones(len(pool), dtype=bool) if floor is None else log_density >= np.log(floor)
     return PointwiseError(error, log_density, supported)
 
 
-def as_prediction_pair(pool_probs: Any, labelled_probs: Any) -> tuple[Floats, Floats, bool]:
-    """Give both as checked (rows, classes) arrays, and whether they came as one column of scores."""
-    pool_probs, labelled_probs = as_array(pool_probs), as_array(labelled_probs)
+def as_prediction_pair(pool_probs: Any, labelled_probs: Any) -> tuple[Any, NDArray[np.float64], bool]:
+    """Return both as checked (rows, classes), and whether they came as one column of scores."""
+    pool_probs, labelled_probs = as_array(pool_probs, "pool_probs"), as_array(labelled_probs, "labelled_probs")
     if pool_probs.ndim == 1 or pool_probs.shape[1:] == (1,):
         scores, reference = as_scores(pool_probs, "pool_probs"), as_scores(labelled_probs, "labelled_probs")
         return two_columns(scores), two_columns(reference), True
-    pool = as_probs(pool_probs, "pool_probs")
+    pool = UnitRows(as_unchecked_probs(pool_probs, "pool_probs"), "pool_probs")
     return pool, as_probs(labelled_probs, "labelled_probs", classes=pool.shape[1]), False
 
 
@@ -102,30 +108,22 @@ def two_columns(scores: Floats) -> NDArray[np.float64]:
 
 
 def dense(
-    pool: Floats,
-    reference: Floats,
-    labels: Indices,
-    *,
-    bandwidth: float,
-    p: float,
-    density_floor: float | None,
+    pool: Floats, reference: Floats, labels: Indices, estimator: Estimator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give (error, log density) from the sum over all pairs: the reference that the fast form is tested against."""
+    """Return (error, log density) from the sum over all pairs, against which the pruned form is tested."""
     error, log_density = np.empty(len(pool)), np.empty(len(pool))
-    for rows, log_mass in iterate_log_mass(pool, reference, labels, bandwidth=bandwidth):
+    for rows, log_mass in iterate_log_mass(pool, reference, labels, bandwidth=estimator.bandwidth):
         with np.errstate(divide="ignore"):
             log_density[rows] = logsumexp(log_mass, axis=1)
-        error[rows] = error_from_mass(log_mass, pool[rows], p=p, density_floor=density_floor)
+        error[rows] = error_from_mass(log_mass, pool[rows], estimator)
     return error, log_density
 
 
-def error_from_mass(
-    log_mass: NDArray[np.float64], probs: Floats, *, p: float, density_floor: float | None
-) -> NDArray[np.float64]:
-    """Give sum_k |ratio_k - q_k|^p from the log mass by class, (rows, classes)."""
+def error_from_mass(log_mass: NDArray[np.float64], probs: Floats, estimator: Estimator) -> NDArray[np.float64]:
+    """Return sum_k |ratio_k - q_k|^p from the log mass by class, (rows, classes)."""
     with np.errstate(divide="ignore"):
         divisor = logsumexp(log_mass, axis=1, keepdims=True)
-    if density_floor is not None:
-        divisor = np.maximum(divisor, np.log(density_floor))
+    if estimator.density_floor is not None:
+        divisor = np.maximum(divisor, np.log(estimator.density_floor))
     difference = np.abs(np.exp(log_mass - divisor) - probs)
-    return np.asarray((difference if p == 1 else difference**p).sum(axis=1))
+    return np.asarray((difference if estimator.p == 1 else difference**estimator.p).sum(axis=1))

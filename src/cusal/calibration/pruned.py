@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from cusal._types import Floats, Indices
 from cusal.calibration import pruned_few_classes, pruned_many_classes
 from cusal.calibration.chunks import over_rows
+from cusal.calibration.estimator import Estimator
 from cusal.calibration.kernel import log_clamped
 
 FEW_CLASSES = 32  # up to so many, a product over all classes costs no more than a finer bound
@@ -46,14 +47,12 @@ def pointwise(
     pool: Floats,
     reference: Floats,
     labels: Indices,
+    estimator: Estimator,
     *,
-    bandwidth: float,
-    p: float,
-    density_floor: float | None,
     tolerance: float,
 ) -> tuple[Array, Array]:
-    """Give (error, log density), each (m,) and within `tolerance` of the dense sum up to its rounding."""
-    score = scorer(reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance)
+    """Return (error, log density), each (m,) and within `tolerance` of the dense sum up to its rounding."""
+    score = scorer(reference, labels, estimator, tolerance=tolerance)
     error, log_density = np.empty(len(pool)), np.empty(len(pool))
 
     def work(where: slice, probs: Array) -> None:
@@ -64,18 +63,13 @@ def pointwise(
 
 
 def scorer(
-    reference: Floats,
-    labels: Indices,
-    *,
-    bandwidth: float,
-    p: float,
-    density_floor: float | None,
-    tolerance: float,
+    reference: Floats, labels: Indices, estimator: Estimator, *, tolerance: float
 ) -> Callable[[Array], tuple[Array, Array]]:
-    """Give the function that gives (error, log density) of a chunk of pool rows, float64."""
+    """Return the function that returns (error, log density) of a chunk of pool rows, float64."""
+    p, floor = estimator.p, estimator.density_floor
     slack = math.log(len(reference) * p * 1.01 ** (p - 1) / tolerance) + 1
-    log_floor = -np.inf if density_floor is None else math.log(density_floor)
-    add_up = _adder(reference, labels, bandwidth=bandwidth, slack=slack)
+    log_floor = -np.inf if floor is None else math.log(floor)
+    add_up = _adder(reference, labels, bandwidth=estimator.bandwidth, slack=slack)
 
     def score(probs: Array) -> tuple[Array, Array]:
         largest, mass = np.empty(len(probs)), np.empty(probs.shape)

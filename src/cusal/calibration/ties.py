@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
 from cusal.calibration.dense import iterate_log_mass
+from cusal.calibration.estimator import Estimator
 from cusal.calibration.kernel import log_kernel
 from cusal.calibration.pointwise import error_from_mass
 
@@ -33,28 +34,19 @@ class GrowingEvidence:
     is that this region will be supported, not what the label will be.
     """
 
-    def __init__(
-        self,
-        pool: Floats,
-        reference: Floats,
-        labels: Indices,
-        *,
-        bandwidth: float,
-        p: float,
-        density_floor: float | None,
-    ) -> None:
-        self.pool, self.bandwidth, self.p, self.density_floor = pool, bandwidth, p, density_floor
+    def __init__(self, pool: Floats, reference: Floats, labels: Indices, estimator: Estimator) -> None:
+        self.pool, self.estimator = pool, estimator
         self.log_mass = np.empty(pool.shape)
-        for rows, log_mass in iterate_log_mass(pool, reference, labels, bandwidth=bandwidth):
+        for rows, log_mass in iterate_log_mass(pool, reference, labels, bandwidth=estimator.bandwidth):
             self.log_mass[rows] = log_mass
 
     def error(self) -> NDArray[np.float64]:
         """(m,) the error under the evidence so far."""
-        return error_from_mass(self.log_mass, self.pool, p=self.p, density_floor=self.density_floor)
+        return error_from_mass(self.log_mass, self.pool, self.estimator)
 
     def add(self, row: int) -> None:
         """Let one pool row join the evidence."""
         own = self.pool[row : row + 1]
         with np.errstate(divide="ignore"):
             share = np.log(own.astype(np.float64))  # (1, classes)
-        np.logaddexp(self.log_mass, log_kernel(self.pool, own, self.bandwidth) + share, out=self.log_mass)
+        np.logaddexp(self.log_mass, log_kernel(self.pool, own, self.estimator.bandwidth) + share, out=self.log_mass)

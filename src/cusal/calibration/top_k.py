@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 from cusal._types import Floats, Indices
 from cusal.calibration import pruned_few_classes as few
 from cusal.calibration.chunks import over_rows
+from cusal.calibration.estimator import Estimator
 from cusal.calibration.kernel import log_clamped
+from cusal.calibration.pointwise import TOLERANCE
 from cusal.calibration.pruned import FEW_CLASSES, pointwise, scorer
 
 NEAR = 5.0  # tiles with other labels are computed if their bound is so near to the largest log k, else bounded
@@ -39,11 +41,8 @@ def top(
     reference: Floats,
     labels: Indices,
     count: int,
+    estimator: Estimator,
     *,
-    bandwidth: float,
-    p: float,
-    density_floor: float | None,
-    tolerance: float,
     tie_tolerance: float,
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Give (error, computed), each (m,): where it was not computed, the error is an upper bound below the top `count`.
@@ -51,23 +50,22 @@ def top(
     "Below" leaves room for ties: no such bound rounds to the same multiple of `tie_tolerance` as an error of the top.
     """
     if len(reference) < ENOUGH or reference.shape[1] > FEW_CLASSES:
-        error, _ = pointwise(
-            pool, reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance
-        )
+        error, _ = pointwise(pool, reference, labels, estimator, tolerance=TOLERANCE)
         return error, np.ones(len(pool), dtype=bool)
-    score = scorer(reference, labels, bandwidth=bandwidth, p=p, density_floor=density_floor, tolerance=tolerance)
-    tiles = few.build(reference, labels, bandwidth)
-    log_floor = -np.inf if density_floor is None else math.log(density_floor)
+    score = scorer(reference, labels, estimator, tolerance=TOLERANCE)
+    tiles = few.build(reference, labels, estimator.bandwidth)
+    floor = estimator.density_floor
+    settings = estimator.bandwidth, float(estimator.p), -np.inf if floor is None else math.log(floor)
     error, computed = np.empty(len(pool)), np.ones(len(pool), dtype=bool)
     highest = np.full(count, -np.inf)
     lock = threading.Lock()
 
     def work(where: slice, probs: Array) -> None:
         nonlocal highest
-        cut = highest[0] - 2 * tie_tolerance - 2 * tolerance
+        cut = highest[0] - 2 * tie_tolerance - 2 * TOLERANCE
         bounds = np.full(len(probs), np.inf)
         if cut > 0:
-            bound_errors(probs, log_clamped(probs), tiles, (bandwidth, p, log_floor), bounds)
+            bound_errors(probs, log_clamped(probs), tiles, settings, bounds)
         open_rows = bounds >= cut
         bounds[open_rows], _ = score(probs[open_rows])
         error[where], computed[where] = bounds, open_rows

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cusal._types import Indices
 from cusal.errors import InvalidInput
@@ -13,23 +14,45 @@ from cusal.errors import InvalidInput
 class Classes:
     """Labels and their numbers, which never change: classes met later get the next ones.
 
+    Inside a session the columns of predictions are in the order of the numbers, since a warm network's outputs depend
+    on it. At the border they are in the order of `names`: sorted, or as the user gave them.
+
     >>> classes = Classes()
-    >>> classes.add(["dog", "cat"])
-    >>> classes.names, classes.numbers(["dog"])
-    (('cat', 'dog'), array([1]))
+    >>> classes.add(["dog"])
+    >>> classes.add(["cat"])
+    >>> classes.names, classes.numbers(["dog"]), classes.columns
+    (('cat', 'dog'), array([0]), array([1, 0]))
     """
 
     def __init__(self, known: Iterable[Hashable] | None = None) -> None:
         self.fixed = known is not None
-        given = [] if known is None else _plain(known)
+        given = [] if known is None else plain(known)
         if len(set(given)) < len(given):
             raise InvalidInput(f"classes holds a class twice: {given}; give each once.")
         self._number: dict[Hashable, int] = {name: number for number, name in enumerate(given)}
 
+    def __len__(self) -> int:
+        return len(self._number)
+
     @property
     def names(self) -> tuple[Hashable, ...]:
-        """The classes in the order of their numbers."""
-        return tuple(self._number)
+        """The classes in the order in which users see them."""
+        return tuple(self._number) if self.fixed else tuple(_sorted(self._number))
+
+    @property
+    def columns(self) -> Indices:
+        """(classes,) the number of each class of `names`: which inner column is the user's first, second, ..."""
+        return self.numbers(self.names)
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """`names` as an array: of numbers or text where all are of one kind, else of objects."""
+        kinds = {type(name) for name in self._number}
+        if len(kinds) == 1 and kinds <= {str, int, bool, float}:
+            return np.array(self.names)
+        array = np.empty(len(self), dtype=object)
+        array[:] = self.names
+        return array
 
     def add(self, labels: Iterable[Hashable]) -> None:
         """Take in the classes of new labels, sorted where they can be; an unknown one is an error if all were given."""
@@ -41,18 +64,19 @@ class Classes:
                 )
             if label is None or label != label:  # NaN is the value that differs from itself
                 raise InvalidInput(f"label {position} is {label!r}; give a class, or skip the item.")
-        new = [label for label in dict.fromkeys(labels) if label not in self._number]
+            if isinstance(label, float) and not label.is_integer() and label not in self._number:
+                raise InvalidInput(
+                    f"label {position} is {label!r}, a number with a fraction; expected classes. Put a continuous "
+                    "target into ranges first, or name such classes by text."
+                )
+        new = _sorted(label for label in dict.fromkeys(labels) if label not in self._number)
         if new and self.fixed:
             raise InvalidInput(self._unknown(new[0]))
-        try:
-            new.sort(key=lambda label: label)  # type: ignore[arg-type,return-value]
-        except TypeError:
-            new.sort(key=repr)
         for label in new:
             self._number[label] = len(self._number)
 
     def numbers(self, labels: Iterable[Hashable]) -> Indices:
-        """Give the numbers of known labels, (k,)."""
+        """Return the numbers of known labels, (k,)."""
         return np.array([self._number[label] for label in labels], dtype=np.int64)
 
     def _unknown(self, label: Hashable) -> str:
@@ -61,5 +85,21 @@ class Classes:
         return f"label {label!r} is not one of the {len(self._number)} classes; {hint}"
 
 
-def _plain(known: Iterable[Hashable]) -> list[Any]:
-    return known.tolist() if isinstance(known, np.ndarray) else list(known)
+def plain(values: Any) -> list[Any]:
+    """Return labels as a list of plain Python values, whatever they came in.
+
+    >>> plain(np.array([1, 2])), plain([np.str_("a")])
+    ([1, 2], ['a'])
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InvalidInput("labels has masked values; give a class for each item, or skip those without.")
+    listed = values.tolist() if hasattr(values, "tolist") else list(values)
+    return [value.item() if isinstance(value, np.generic) else value for value in listed]
+
+
+def _sorted(labels: Iterable[Hashable]) -> list[Hashable]:
+    labels = list(labels)
+    try:
+        return sorted(labels)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(labels, key=repr)

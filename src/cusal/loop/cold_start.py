@@ -16,10 +16,11 @@ from cusal._spread import k_means_plus_plus, row_squares, squared_distances
 from cusal._types import Indices
 
 MOST = 20_000  # items looked at: enough to spread any first batch over
+DENSE_NUMBERS = 1 << 26  # of sparse items: with more, they are drawn uniformly
 
 
 def spread_out(items: Any, candidates: Indices, count: int, rng: np.random.Generator) -> Indices:
-    """Give `count` of the candidates, spread out over them."""
+    """Return `count` of the candidates, spread out over them."""
     looked_at = candidates
     if len(candidates) > max(MOST, count):
         looked_at = np.sort(rng.choice(candidates, size=max(MOST, count), replace=False))
@@ -37,8 +38,10 @@ def spread_out(items: Any, candidates: Indices, count: int, rng: np.random.Gener
 
 
 def _numbers(items: Any) -> NDArray[np.float64] | None:
+    if hasattr(items, "toarray"):
+        items = items.toarray() if items.shape[0] * items.shape[1] <= DENSE_NUMBERS else []
     values = as_array(items)
-    if not np.issubdtype(values.dtype, np.number):
+    if not np.issubdtype(values.dtype, np.number) or len(values) == 0:
         return None
     points = values.reshape(len(values), -1).astype(np.float64)
     if not np.isfinite(points).all():

@@ -11,10 +11,18 @@ OPEN, LABELLED, SKIPPED = np.int8(0), np.int8(1), np.int8(2)
 class Pool:
     """The state of each of `size` items, by its position in the data set.
 
+    Parameters
+    ----------
+    size : int
+
+    Examples
+    --------
     >>> pool = Pool(3)
     >>> pool.mark(np.array([1]), LABELLED)
     >>> pool.open
     array([0, 2])
+    >>> pool
+    Pool(3 items: 1 labelled, 2 open)
     """
 
     def __init__(self, size: int) -> None:
@@ -22,6 +30,15 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.state)
+
+    def __repr__(self) -> str:
+        return f"Pool({self.describe()})"
+
+    def describe(self) -> str:
+        """Return the number of items in each state, in words."""
+        skipped = len(self.skipped)
+        set_aside = f", {skipped:,} skipped" if skipped else ""
+        return f"{len(self):,} items: {len(self.labelled):,} labelled{set_aside}, {len(self.open):,} open"
 
     def mark(self, indices: Indices, state: np.int8) -> None:
         """Put items into a state."""

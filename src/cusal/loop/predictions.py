@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cusal import _protocol as protocol
-from cusal._items import take
+from cusal._items import count_items, take
 from cusal._types import Floats, Indices
 
 TILE = 8192  # items that a model sees at once: a lazily loaded data set is never whole in memory
@@ -47,7 +47,7 @@ class Predictions:
         if name in self._whole:
             return self._whole[name][indices]
         started = time.perf_counter()
-        size = len(self.items)
+        size = count_items(self.items)
         try:
             # Slices of an array are views: predicting everything then costs less than gathering most of it.
             if whole and len(indices) > size // 2:

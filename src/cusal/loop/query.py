@@ -1,45 +1,108 @@
 """One query from probabilities alone, for whoever has a model and a loop of their own."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
-from cusal._checks import as_labels, as_probs
+from cusal import strategies
+from cusal._checks import as_count, as_labels, as_probs
+from cusal._types import Floats, Indices
+from cusal.errors import InvalidInput, UnknownName
+from cusal.loop.arguments import as_strategy
+from cusal.strategies._calibration_strategy import _CalibrationStrategy
 from cusal.strategies._query_result import Query
+from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
-from cusal.strategies.cusal import Cusal
 
 
 def query(
-    pool_probs: Any, labelled_probs: Any, labels: Any, batch_size: int = 10, *, seed: int = 0, **settings: Any
+    pool_probs: Any,
+    labelled_probs: Any = None,
+    labels: Any = None,
+    batch_size: int = 10,
+    *,
+    strategy: str | Strategy = "cusal",
+    seed: int = 0,
+    **settings: Any,
 ) -> Query:
-    """Give the pool points to label next: the highest estimated calibration error first, ties by uncertainty.
+    """Return the pool points to label next, from a model's probabilities.
 
     Parameters
     ----------
-    pool_probs: (m, classes) the model's probabilities for the pool, NumPy or torch.
-    labelled_probs: (n, classes) its probabilities for the labelled points.
-    labels: (n,) their class numbers.
-    batch_size: how many points are wanted.
-    seed: for `tie_break="random"` alone.
-    settings: of the strategy `cusal`: bandwidth, p, density_floor, tie_tolerance, tie_break, batch_aware.
+    pool_probs : (m, classes) array
+        The model's probabilities for the pool, NumPy or torch. Rows are divided by their sums.
+    labelled_probs : (n, classes) array, optional
+        Its probabilities for the labelled points; for strategies that estimate the calibration error.
+    labels : (n,) integers, optional
+        Their class numbers: the columns of the probabilities.
+    batch_size : int, default 10
+        How many points are wanted.
+    strategy : str or Strategy, default "cusal"
+        A name, or an object such as `cusal.strategies.Cusal(bandwidth=0.01)`. "margin", "entropy" and others need no
+        labels. Where a strategy wants embeddings, the square roots of the probabilities serve (Hellinger distance).
+    seed : int, default 0
+        For what the strategy leaves to chance.
+    **settings
+        Of a strategy given by name: `bandwidth=0.01`.
 
-    The result has `indices` (positions in the pool, best first), `error`, `confidence` and `decided_by`.
+    Returns
+    -------
+    Query
+        `indices` (positions in the pool, best first), `error`, `confidence` and `decided_by`.
 
+    Raises
+    ------
+    CusalError
+        For probabilities, labels or settings that do not fit.
+
+    Examples
+    --------
     >>> q = query([[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]], [0, 1], batch_size=2)
     >>> q.indices, q.decided_by
     (array([2, 1]), array(['uncertainty', 'uncertainty'], dtype='<U11'))
+    >>> query([[0.9, 0.1], [0.6, 0.4]], batch_size=1, strategy="margin")
+    Query(1 items by margin: [1], confidence 0.60 to 0.60)
     """
-    strategy = Cusal(**settings)
+    chosen = _made(strategy, settings)
     pool = as_probs(pool_probs, "pool_probs")
-    reference = as_probs(labelled_probs, "labelled_probs", classes=pool.shape[1])
-    numbers = as_labels(labels, count=len(reference), classes=pool.shape[1])
-    # Where nothing but probabilities is known, their square roots are the embedding: Hellinger distance.
-    view = View(
+    reference, numbers = _as_reference(labelled_probs, labels, pool.shape[1], chosen)
+    view = View.of_arrays(
         np.arange(len(pool)),
-        np.random.default_rng(seed),
+        np.random.default_rng(as_count(seed, "seed", least=0)),
         probs=pool,
         reference=(reference, numbers),
-        embeddings=lambda: np.sqrt(pool),
+        embeddings=np.sqrt(pool),
+        reference_embeddings=np.sqrt(reference),
     )
-    return strategy.explain(view, strategy.select(view, batch_size))
+    return chosen.query(view, batch_size)
+
+
+def _made(strategy: str | Strategy, settings: dict[str, Any]) -> Strategy:
+    if not isinstance(strategy, str):
+        if settings:
+            raise InvalidInput(
+                f"the setting {next(iter(settings))} was given beside a strategy object; put it into the object, or "
+                "give the strategy by its name."
+            )
+        return as_strategy(strategy)
+    known = [field.name for field in dataclasses.fields(strategies.find(strategy))]
+    for name in settings:
+        if name not in known:
+            raise UnknownName(f"setting of {strategy}", name, [*known, "seed", "strategy", "batch_size"])
+    return as_strategy(strategy, **settings)
+
+
+def _as_reference(probs: Any, labels: Any, classes: int, strategy: Strategy) -> tuple[Floats, Indices]:
+    if (probs is None) != (labels is None):
+        given, missing = ("labels", "labelled_probs") if probs is None else ("labelled_probs", "labels")
+        raise InvalidInput(f"{given} was given without {missing}; give both, or neither.")
+    if probs is None:
+        if isinstance(strategy, _CalibrationStrategy) or strategy.name == "cusal_listing":
+            raise InvalidInput(
+                f"the strategy {strategy.name} compares the pool with labelled points, and none were given; give "
+                "labelled_probs and labels, or a strategy such as 'margin'."
+            )
+        return np.empty((0, classes)), np.empty(0, dtype=np.int64)
+    reference = as_probs(probs, "labelled_probs", classes=classes)
+    return reference, as_labels(labels, count=len(reference), classes=classes)

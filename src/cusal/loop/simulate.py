@@ -8,22 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal import metrics
 from cusal._checks import as_array, as_count
-from cusal._types import Floats, Indices
+from cusal._types import Indices
 from cusal.errors import InvalidInput
-from cusal.loop.predictions import Predictions
+from cusal.loop.classes import plain
+from cusal.loop.scores import Scores, score_predictions
 from cusal.loop.session import Session
-from cusal.metrics.reliability import Reliability, reliability
 from cusal.strategies._query_result import Query
 
 Oracle = Callable[[Indices], Any]
-METRICS: dict[str, Callable[[Any, Any], float]] = {
-    "accuracy": metrics.accuracy,
-    "ece": metrics.ece,
-    "nll": metrics.nll,
-    "brier": metrics.brier,
-}
 
 
 @dataclass(frozen=True)
@@ -39,23 +32,13 @@ class Round:
 
     round: int
     labelled: int
-    test: "Scores | None"
-    pool: "Scores | None"
+    test: Scores | None
+    pool: Scores | None
     temperature: float
     evidence: int
     query: Query | None
     measured: dict[str, float]
     seconds: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Metrics by name and the reliability bins of one set: from the raw model, and recalibrated."""
-
-    raw: dict[str, float]
-    recalibrated: dict[str, float]
-    raw_bins: Reliability
-    recalibrated_bins: Reliability
 
 
 def simulate(
@@ -89,7 +72,7 @@ def simulate(
         session.fit()
         labelled = len(session.labels)
         started = time.perf_counter()
-        tested = None if test is None else _test_scores(session, *test)
+        tested = None if test is None else session.evaluate(*test)
         testing = time.perf_counter() - started
         pool = None if truth is None or not len(session.pool.open) else _pool_scores(session, truth)
         measured = {} if measure is None else measure(session)
@@ -99,8 +82,8 @@ def simulate(
             labelled=labelled,
             test=tested,
             pool=pool,
-            temperature=session.temperature,
-            evidence=session.evidence,
+            temperature=session.recalibration.temperature,
+            evidence=session.recalibration.evidence,
             query=query,
             measured=measured,
             seconds=session.seconds | {"test": testing},
@@ -111,7 +94,7 @@ def simulate(
 
 
 def noisy(labels: Any, rate: float, *, seed: int = 0) -> Oracle:
-    """Give an oracle that answers with another class, drawn uniformly, for a share `rate` of the items.
+    """Return an oracle that answers with another class, drawn uniformly, for a share `rate` of the items.
 
     An item's answer is always the same, however often it is asked.
     """
@@ -135,26 +118,9 @@ def _answering(oracle: Oracle | Any, size: int) -> tuple[Oracle, NDArray[Any] | 
     return lambda indices: truth[indices], truth
 
 
-def _scores(session: Session, probs: Floats, labels: NDArray[Any]) -> Scores:
-    # Classes that nobody labelled yet count too: their probability is zero.
-    number = {name: i for i, name in enumerate(session.classes)}
-    for name in np.unique(labels).tolist():
-        number.setdefault(name, len(number))
-    numbers = np.array([number[name] for name in labels.tolist()], dtype=np.int64)
-    unmet = ((0, 0), (0, len(number) - probs.shape[1]))
-    raw, recalibrated = np.pad(probs, unmet), np.pad(session.recalibrated(probs), unmet)
-    return Scores(
-        {name: metric(raw, numbers) for name, metric in METRICS.items()},
-        {name: metric(recalibrated, numbers) for name, metric in METRICS.items()},
-        reliability(raw.max(axis=1), raw.argmax(axis=1) == numbers),
-        reliability(recalibrated.max(axis=1), recalibrated.argmax(axis=1) == numbers),
-    )
-
-
-def _test_scores(session: Session, items: Any, labels: Any) -> Scores:
-    probs = Predictions(session.model, items, len(session.classes)).probs(np.arange(len(items)))
-    return _scores(session, probs, as_array(labels))
-
-
 def _pool_scores(session: Session, truth: NDArray[Any]) -> Scores:
-    return _scores(session, session.open_probs, truth[session.view.candidates])
+    raw = session.open_probs
+    columns = session.class_columns
+    recalibrated = session.recalibration.apply(raw)
+    labels = plain(truth[session.view.candidates])
+    return score_predictions(raw[:, columns], recalibrated[:, columns], labels, session.classes_.tolist())

@@ -1,5 +1,9 @@
 """Every public function here is a metric: (probs, labels) -> float, on the whole set given.
 
+`probs` is (n, classes), rows that sum to one. `labels` is (n,): numbers of columns, or labels of any kind if `classes`
+names the columns in their order, as in `ece(session.predict_proba(X), y, classes=session.classes_)`. Labels that can be
+neither are refused.
+
     accuracy                  mean [argmax p = y]
     ece                       sum over bins of share * |mean confidence - accuracy|      (Naeini et al. 2015)
     max_calibration_error     the largest gap of one bin
@@ -15,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._checks import as_labels, as_probs
+from cusal._checks import as_labels, as_named_labels, as_probs
 from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput
 from cusal.metrics.reliability import reliability
@@ -24,56 +28,60 @@ from cusal.metrics.reliability import reliability
 _SMALLEST = np.finfo(np.float64).tiny
 
 
-def accuracy(probs: Any, labels: Any) -> float:
-    """Give the share of items whose highest probability is their label's.
+def accuracy(probs: Any, labels: Any, *, classes: Any = None) -> float:
+    """Return the share of items whose highest probability is their label's.
 
     >>> accuracy([[0.8, 0.2], [0.4, 0.6]], [0, 0])
     0.5
+    >>> accuracy([[0.8, 0.2], [0.4, 0.6]], ["cat", "dog"], classes=["cat", "dog"])
+    1.0
     """
-    probs, labels = _checked(probs, labels)
+    probs, labels = _checked(probs, labels, classes)
     return float(np.mean(probs.argmax(axis=1) == labels))
 
 
-def ece(probs: Any, labels: Any, bins: int = 10) -> float:
-    """Give the expected calibration error of the confidence.
+def ece(probs: Any, labels: Any, bins: int = 10, *, classes: Any = None) -> float:
+    """Return the expected calibration error of the confidence.
 
     >>> round(ece([[0.8, 0.2], [0.8, 0.2]], [0, 0]), 3)
     0.2
     """
-    probs, labels = _checked(probs, labels)
+    probs, labels = _checked(probs, labels, classes)
     return _mean_gap(probs.max(axis=1), probs.argmax(axis=1) == labels, bins)
 
 
-def max_calibration_error(probs: Any, labels: Any, bins: int = 10) -> float:
-    """Give the largest gap between confidence and accuracy of any bin that holds items."""
-    probs, labels = _checked(probs, labels)
+def max_calibration_error(probs: Any, labels: Any, bins: int = 10, *, classes: Any = None) -> float:
+    """Return the largest gap between confidence and accuracy of any bin that holds items."""
+    probs, labels = _checked(probs, labels, classes)
     return float(reliability(probs.max(axis=1), probs.argmax(axis=1) == labels, bins).gap.max())
 
 
-def classwise_ece(probs: Any, labels: Any, bins: int = 10) -> float:
-    """Give the mean over the classes of the calibration error of each class's probability."""
-    probs, labels = _checked(probs, labels)
+def classwise_ece(probs: Any, labels: Any, bins: int = 10, *, classes: Any = None) -> float:
+    """Return the mean over the classes of the calibration error of each class's probability."""
+    probs, labels = _checked(probs, labels, classes)
     return float(np.mean([_mean_gap(column, labels == k, bins) for k, column in enumerate(probs.T)]))
 
 
-def brier(probs: Any, labels: Any) -> float:
-    """Give the mean squared distance between the probabilities and the one-hot label, from 0 to 2."""
-    probs, labels = _checked(probs, labels)
+def brier(probs: Any, labels: Any, *, classes: Any = None) -> float:
+    """Return the mean squared distance between the probabilities and the one-hot label, from 0 to 2."""
+    probs, labels = _checked(probs, labels, classes)
     squares = np.einsum("nk,nk->n", probs, probs, dtype=np.float64)
     return float(np.mean(squares - 2 * probs[np.arange(len(labels)), labels] + 1))
 
 
-def nll(probs: Any, labels: Any) -> float:
-    """Give the mean negative log likelihood; a probability of zero counts as the smallest normal number."""
-    probs, labels = _checked(probs, labels)
+def nll(probs: Any, labels: Any, *, classes: Any = None) -> float:
+    """Return the mean negative log likelihood; a probability of zero counts as the smallest normal number."""
+    probs, labels = _checked(probs, labels, classes)
     own = probs[np.arange(len(labels)), labels].astype(np.float64)
     return float(-np.log(np.maximum(own, _SMALLEST)).mean())
 
 
-def _checked(probs: Any, labels: Any) -> tuple[Floats, Indices]:
+def _checked(probs: Any, labels: Any, classes: Any) -> tuple[Floats, Indices]:
     probs = as_probs(probs)
     if len(probs) == 0:
         raise InvalidInput("probs has no rows; a metric needs at least one item.")
+    if classes is not None:
+        return probs, as_named_labels(labels, classes, count=len(probs), columns=probs.shape[1])
     return probs, as_labels(labels, count=len(probs), classes=probs.shape[1])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
-from cusal._items import take
+from cusal._items import count_items, take
 from cusal._types import Floats, Indices
 
 FOLDS = 5
@@ -20,7 +20,7 @@ Method = Literal["cross-fit", "held-out"]
 Predict = Callable[[protocol.Model, Any, int], Floats]  # model, items, classes
 
 
-class Points(NamedTuple):
+class LabelledPoints(NamedTuple):
     """Labelled points: items X (n, ...), class numbers y (n,), and what tells a point from others, keys (n,).
 
     unlabelled: further items, for models that use them.
@@ -43,7 +43,7 @@ class OutOfSample:
         self,
         method: Method,
         model: protocol.Model,
-        points: Points,
+        points: LabelledPoints,
         *,
         fits: int = 1,
         classes: int,
@@ -66,7 +66,7 @@ class OutOfSample:
         given = np.isin(fold, asked)
         return probs[given], points.y[given]
 
-    def _assign(self, points: Points, rng: np.random.Generator) -> NDArray[np.int64]:
+    def _assign(self, points: LabelledPoints, rng: np.random.Generator) -> NDArray[np.int64]:
         """Give each point its fold; a new one joins the fold with the fewest of its class, then the smallest."""
         keys, labels = points.keys.tolist(), points.y.tolist()
         sizes = np.zeros((max(labels) + 1, FOLDS), dtype=np.int64)
@@ -83,7 +83,7 @@ class OutOfSample:
     def _copy(
         self,
         model: protocol.Model,
-        points: Points,
+        points: LabelledPoints,
         inside: NDArray[np.bool_],
         fits: int,
         rng: np.random.Generator,
@@ -111,5 +111,5 @@ class OutOfSample:
 
 def _predicted(model: protocol.Model | None, X: Any, classes: int, predict: Predict) -> Floats:
     if model is None:  # what is known when nothing could be fitted
-        return np.full((len(X), classes), 1 / classes)
+        return np.full((count_items(X), classes), 1 / classes)
     return predict(model, X, classes)

@@ -30,7 +30,7 @@ from cusal._items import take
 from cusal._types import Indices
 from cusal._wrapper import Probs, Wrapper, classes_of, unfitted
 from cusal.errors import InvalidInput, NotReady, UnknownName
-from cusal.recalibration.out_of_sample import OutOfSample, Points
+from cusal.recalibration.out_of_sample import LabelledPoints, OutOfSample
 from cusal.recalibration.temperature import apply_temperature, fit_temperature
 
 METHODS = ("held-out", "cross-fit")
@@ -75,7 +75,7 @@ class TemperatureScaled(Wrapper):
         if labels.dtype.kind not in "iu":
             raise InvalidInput(f"y holds {labels.dtype}; expected class numbers 0, 1, 2, ...")
         labels = as_labels(labels, "y", count=len(X), classes=int(labels.max(initial=1)) + 1)
-        points = Points(X, labels, content_keys(X), unlabelled)
+        points = LabelledPoints(X, labels, content_keys(X), unlabelled)
         fits = self.fits_ + 1 if self.warm_start and hasattr(self, "fits_") else 1
         self.model_, self.temperature_, self.unseen_ = (
             self._hold_out(points) if self.method == "held-out" else self._cross_fit(points, fits)
@@ -87,7 +87,7 @@ class TemperatureScaled(Wrapper):
         rows = as_array(probs)
         return apply_temperature(rows.reshape(-1, rows.shape[-1]), self.temperature_).reshape(rows.shape)
 
-    def _hold_out(self, points: Points) -> tuple[Any, float, None]:
+    def _hold_out(self, points: LabelledPoints) -> tuple[Any, float, None]:
         held_out = points.keys % HELD_OUT == 0
         inside, outside = np.flatnonzero(~held_out), np.flatnonzero(held_out)
         if len(np.unique(points.y[inside])) < min(2, len(np.unique(points.y))):
@@ -102,7 +102,7 @@ class TemperatureScaled(Wrapper):
         probs = protocol.predict_proba(model, take(points.X, outside), _known(model, points))
         return model, _fit_temperature(probs, labels, strength=0), None
 
-    def _cross_fit(self, points: Points, fits: int) -> tuple[Any, float, OutOfSample]:
+    def _cross_fit(self, points: LabelledPoints, fits: int) -> tuple[Any, float, OutOfSample]:
         model = self._fit_model(points.X, points.y, points.unlabelled)
         before = getattr(self, "unseen_", None) if fits > 1 else None
         unseen = OutOfSample() if before is None else copy.deepcopy(before)
@@ -118,7 +118,7 @@ def is_held_out(X: Any) -> NDArray[np.bool_]:
     return np.asarray(content_keys(X) % HELD_OUT == 0)
 
 
-def _known(model: Any, points: Points) -> int:
+def _known(model: Any, points: LabelledPoints) -> int:
     """Give how many classes there are: those of the labels and those that the model has a column for."""
     return int(max(points.y.max(), classes_of(model, points.X).max(), 1)) + 1
 

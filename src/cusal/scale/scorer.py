@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from cusal import strategies
 from cusal._checks import as_count
 from cusal._prefetch import read_ahead
-from cusal._types import Floats, Indices
+from cusal._types import Floats, Indices, Keys
 from cusal.errors import UnknownName
 from cusal.scale.candidates import Candidates, from_cut
 from cusal.scale.parts import Chunk, Tile, iterate_tiles
-from cusal.strategies._strategy import Strategy, best
+from cusal.strategies._strategy import Strategy, top_rows
 from cusal.strategies._view import View
 from cusal.strategies.cusal import Cusal
 
@@ -73,14 +73,14 @@ class Scorer:
 
     def _score(self, tile: Tile, start: int) -> Candidates:
         numbers = np.arange(start, start + len(tile.probs))
-        view = View(numbers, self._rng(start), probs=tile.probs, reference=self.reference)
+        view = View.of_arrays(numbers, self._rng(start), probs=tile.probs, reference=self.reference)
         strategy = self.request.make()
-        keys = strategy.keys(view)
+        keys: Keys = strategy.keys(view)  # type: ignore[attr-defined]
         keys = keys[:, None] if keys.ndim == 1 else keys
-        rows = best(keys, min(self.request.batch_size, len(keys)))
+        rows = top_rows(keys, min(self.request.batch_size, len(keys)))
         error, supported = np.full(len(keys), np.nan), np.ones(len(keys), dtype=bool)
         if isinstance(strategy, Cusal):
-            estimate = view.estimate(strategy.bandwidth, strategy.p, strategy.density_floor)
+            estimate = strategy.estimate(view)
             error, supported = estimate.error, estimate.supported
         return Candidates(
             keys=keys[rows],

@@ -1,40 +1,73 @@
 """Every strategy, found by the name of its file: `badge.py` holds the class `Badge`, called "badge".
 
-Files that begin with an underscore are what strategies share. Classes are imported when they are first used.
+Files that begin with an underscore are what strategies share. A class is imported when it is first used. The stub
+beside this file tells editors and type checkers the same; `python -m cusal.strategies` writes it.
 """
 
 import importlib
 import pkgutil
 from typing import Any
 
-from cusal.errors import UnknownName
+from cusal._dotted import is_dotted, load_dotted
+from cusal.errors import InvalidInput, UnknownName
 from cusal.strategies._strategy import Strategy
 
 
 def names() -> list[str]:
-    """Return the names of all strategies."""
+    """Return the names of all strategies.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ['badge', 'bald', 'batch_bald']
+    """
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
 
 
 def find(name: str) -> type[Strategy]:
     """Return the class of the strategy called `name`; call it with settings to make one.
 
+    Parameters
+    ----------
+    name : str
+        One of `names()`, or "package.module:Name" for a strategy of your own.
+
+    Raises
+    ------
+    UnknownName
+        If there is none of this name; the message suggests the nearest.
+
+    Examples
+    --------
     >>> find("margin")()
     Margin()
     """
+    if isinstance(name, str) and is_dotted(name):
+        found = load_dotted(name, "strategy")
+        if not (isinstance(found, type) and issubclass(found, Strategy)):
+            raise InvalidInput(f"{name!r} is no strategy; expected a class that derives from cusal.Strategy.")
+        return found
     if name not in names():
         raise UnknownName("strategy", name, names())
     module = importlib.import_module(f"{__name__}.{name}")
-    own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
-    return next(value for value in own if issubclass(value, Strategy))
+    own = (value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__)
+    found = [value for value in own if isinstance(value, type) and issubclass(value, Strategy)]
+    if not found:
+        raise InvalidInput(f"{module.__file__} defines no strategy; begin its name with an underscore, or add one.")
+    return found[0]
+
+
+def _class_names() -> dict[str, str]:
+    """Return the names of the strategies by the names of their classes."""
+    return {name.title().replace("_", ""): name for name in names()}
 
 
 def __getattr__(name: str) -> Any:
-    by_class = {known.title().replace("_", ""): known for known in names()}
-    if name not in by_class:
+    known = _class_names()
+    if name not in known:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return find(by_class[name])
+    return find(known[name])
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *(name.title().replace("_", "") for name in names())])
+    return sorted([*globals(), *_class_names()])

@@ -15,13 +15,13 @@ MICRO_CLUSTERS = 1000
 
 
 def pick_across_clusters(points: Floats, count: int, *, picks_per_cluster: float, rng: np.random.Generator) -> Indices:
-    """Give `count` rows spread over count / `picks_per_cluster` clusters, the smallest cluster first."""
+    """Return `count` rows spread over count / `picks_per_cluster` clusters, the smallest cluster first."""
     clusters = max(1, round(count / picks_per_cluster))
     return round_robin(average_linkage(points, clusters, rng=rng), count, rng=rng)
 
 
 def average_linkage(points: Floats, clusters: int, *, rng: np.random.Generator) -> Indices:
-    """Give the cluster number of each row, (n,), of at most `clusters` clusters, numbered from 0."""
+    """Return the cluster number of each row, (n,), of at most `clusters` clusters, numbered from 0."""
     if len(points) <= EXACT_ROWS:
         return _cut(points, clusters)
     groups, centres = _micro_clusters(points, min(EXACT_ROWS, max(MICRO_CLUSTERS, 2 * clusters)), rng)
@@ -29,7 +29,7 @@ def average_linkage(points: Floats, clusters: int, *, rng: np.random.Generator) 
 
 
 def round_robin(labels: Indices, count: int, *, rng: np.random.Generator) -> Indices:
-    """Give `count` rows: one at random from each cluster, smallest cluster first, until enough are found.
+    """Return `count` rows: one at random from each cluster, smallest cluster first, until enough are found.
 
     A cluster that has run out is passed over. Clusters of one size go in the order of their first row.
     """

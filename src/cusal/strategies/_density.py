@@ -22,7 +22,7 @@ TILE_NUMBERS = 2 << 20  # features in one tile: 16 MB of float64
 def class_log_density(
     points: Floats, evidence: tuple[Floats, Indices], *, covariance: Covariance, jitter: float
 ) -> NDArray[np.float64]:
-    """Give the log density of each row of `points`, (n,), under the Gaussians of the classes in `evidence`.
+    """Return the log density of each row of `points`, (n,), under the Gaussians of the classes in `evidence`.
 
     evidence: the features (m, d) and the class (m,) of each labelled item.
     covariance: one for each class, or one that all share.
@@ -45,14 +45,14 @@ def class_log_density(
 
 
 def _factor(residuals: Matrix, ridge: float) -> Matrix:
-    """Give the lower Cholesky factor of the covariance with `ridge` on its diagonal, (d, d)."""
+    """Return the lower Cholesky factor of the covariance with `ridge` on its diagonal, (d, d)."""
     matrix = residuals.T @ residuals / len(residuals)
     matrix[np.diag_indices_from(matrix)] += ridge
     return np.asarray(cholesky(matrix, lower=True))
 
 
 def _log_mixture(points: Floats, means: Matrix, factor: Matrix, shares: Matrix) -> NDArray[np.float64]:
-    """Give log sum_c exp(shares_c) N(point; means_c, factor factor^T) of each point, (n,), tile by tile."""
+    """Return log sum_c exp(shares_c) N(point; means_c, factor factor^T) of each point, (n,), tile by tile."""
     log_density = np.empty(len(points))
     origin = means.mean(axis=0)  # near the data, so that the squares below cancel little
     white_means = solve_triangular(factor, (means - origin).T, lower=True).T  # (classes, d)

@@ -18,7 +18,7 @@ TILE_NUMBERS = 2 << 20  # in one block: 16 MB of float64
 
 
 def mutual_information(sampled_probs: Floats) -> NDArray[np.float64]:
-    """Give the mutual information of each item's label with the model, (items,)."""
+    """Return the mutual information of each item's label with the model, (items,)."""
     information = np.empty(len(sampled_probs))
     for rows in _tiles(len(sampled_probs), sampled_probs[0].size if len(sampled_probs) else 1):
         tile = sampled_probs[rows].astype(np.float64)
@@ -98,7 +98,7 @@ def _tiles(rows: int, numbers_per_row: int) -> list[slice]:
 
 
 def greedy_joint(sampled_probs: Floats, count: int, *, configurations: int, rng: np.random.Generator) -> Indices:
-    """Give `count` rows, each adding most to the information of those before it; equal ones go by row."""
+    """Return `count` rows, each adding most to the information of those before it; equal ones go by row."""
     information = JointInformation(sampled_probs, configurations, rng)
     chosen = np.empty(count, dtype=np.int64)
     for i in range(count):

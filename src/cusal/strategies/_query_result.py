@@ -1,4 +1,4 @@
-"""What a query gives back."""
+"""What a query returns."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,37 @@ from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
 
+SHOWN = 8  # picks that a representation lists
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Query:
     """The chosen items, best first, and what is known about each.
 
-    indices: (k,) positions in the whole data set.
-    probs: (k, classes) the model's predictions for them; None where no model was asked (cold start).
-    error: (k,) estimated calibration error; None for strategies that do not estimate it.
-    decided_by: (k,) "calibration" where the error alone decided, "uncertainty" where the tie-break did; None likewise.
+    Attributes
+    ----------
+    indices : (k,) int64 array
+        Positions in the whole data set.
+    probs : (k, classes) array or None
+        The model's predictions for them, columns as `session.classes_`. None where no model was asked (cold start).
+    error : (k,) array or None
+        Estimated calibration error. None for strategies that do not estimate it.
+    decided_by : (k,) array or None
+        "calibration" where the error alone decided, "uncertainty" where the tie-break did. None likewise.
+    strategy : str
+        What chose the items: the name of a strategy, or "cold_start".
+
+    Examples
+    --------
+    >>> Query(np.array([4, 2]), probs=np.array([[0.6, 0.4], [0.3, 0.7]]), strategy="margin")
+    Query(2 items by margin: [4, 2], confidence 0.60 to 0.70)
     """
 
     indices: Indices
     probs: Floats | None = None
     error: NDArray[np.float64] | None = None
     decided_by: NDArray[np.str_] | None = None
+    strategy: str = ""
 
     @property
     def confidence(self) -> NDArray[np.float64] | None:
@@ -30,3 +46,13 @@ class Query:
 
     def __len__(self) -> int:
         return len(self.indices)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.indices[:SHOWN].tolist())) + (", ..." if len(self) > SHOWN else "")
+        by = f" by {self.strategy}" if self.strategy else ""
+        text = f"Query({len(self)} items{by}: [{shown}]"
+        if self.confidence is not None and len(self):
+            text += f", confidence {self.confidence.min():.2f} to {self.confidence.max():.2f}"
+        if self.error is not None and len(self):
+            text += f", error {self.error.min():.2f} to {self.error.max():.2f}"
+        return text + ")"

@@ -1,43 +1,100 @@
 """The base of every strategy, and the order of its keys."""
 
-from abc import ABC, abstractmethod
+import dataclasses
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cusal._checks import as_batch_size
 from cusal._types import Indices, Keys
+from cusal.errors import MissingMethod
 from cusal.strategies._query_result import Query
 from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)
-class Strategy(ABC):
+class Strategy:
     """Decides which items to label next.
 
-    `keys` gives each candidate (n,) or (n, j) numbers that are compared column by column, highest first. A strategy
-    that builds its batch jointly overrides `select`. One that never looks at the model says so with `needs_model`.
+    A strategy is a frozen dataclass; its fields are its settings. One that ranks items defines `keys`; one that builds
+    its batch jointly defines `select` and has no keys. Callers use `query`.
+
+    Attributes
+    ----------
+    needs_model : bool
+        False for a strategy that never looks at the model's predictions.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Surest(Strategy):
+    ...     def keys(self, view: View) -> Keys:
+    ...         return view.probs.max(axis=1)
+    >>> view = View.of_arrays(np.arange(2), np.random.default_rng(0), probs=np.array([[0.9, 0.1], [0.5, 0.5]]))
+    >>> Surest().query(view, 1).indices
+    array([0])
     """
 
     needs_model: ClassVar[bool] = True
 
-    @abstractmethod
-    def keys(self, view: View) -> Keys:
-        """Give the keys of the candidates: the highest is labelled first."""
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if not hasattr(cls, "keys") and cls.select is Strategy.select and not cls.__name__.startswith("_"):
+            raise TypeError(f"the strategy {cls.__name__} defines neither keys(view) nor select(view, batch_size).")
+
+    def query(self, view: View, batch_size: int) -> Query:
+        """Return the next `batch_size` items, best first, with what is known about each.
+
+        Raises
+        ------
+        PoolExhausted
+            If fewer candidates are left.
+        MissingMethod
+            If the strategy needs something that the model cannot give; the message names both.
+        """
+        count = as_batch_size(batch_size, len(view.candidates))
+        try:
+            query = self.explain(view, self.select(view, count))
+        except MissingMethod as error:
+            raise MissingMethod(f"strategy {self.name}: {error}") from error
+        return dataclasses.replace(query, strategy=self.name)
+
+    @property
+    def by_row(self) -> bool:
+        """Whether the keys of an item depend on that item and the labelled ones alone.
+
+        Such a strategy can score a pool in files, part by part.
+        """
+        return False
+
+    @property
+    def name(self) -> str:
+        """The name by which `cusal.strategies.find` knows the class, or its own where it lies elsewhere."""
+        package, _, module = type(self).__module__.rpartition(".")
+        return module if package == "cusal.strategies" else f"{type(self).__module__}:{type(self).__qualname__}"
 
     def select(self, view: View, batch_size: int) -> Indices:
-        """Give the positions in the whole data set of the next `batch_size` items, best first."""
-        return view.candidates[best(self.keys(view), batch_size)]
+        """Return the positions of the next `batch_size` items in the whole data set, best first.
+
+        `batch_size` was checked: there are as many candidates.
+        """
+        keys: Keys = self.keys(view)  # type: ignore[attr-defined]
+        return view.candidates[top_rows(keys, batch_size)]
 
     def explain(self, view: View, indices: Indices) -> Query:
-        """Give the chosen items together with what is known about each."""
+        """Return the chosen items together with what is known about each."""
         return Query(indices, probs=view.probs_of(indices))
 
 
-def best(keys: Keys, count: int) -> Indices:
-    """Give the rows of the `count` highest keys, highest first; equal keys go by their row."""
-    count = as_batch_size(count, len(keys))
+def top_rows(keys: Keys, count: int) -> Indices:
+    """Return the positions of the `count` largest keys, largest first.
+
+    Keys with several columns are compared column by column; ties go to the lower position.
+
+    >>> top_rows(np.array([[1.0, 0.0], [2.0, 5.0], [2.0, 6.0]]), 2)
+    array([2, 1])
+    """
     columns = keys[:, None] if keys.ndim == 1 else keys
     first = columns[:, 0]
     rows = np.arange(len(first))

@@ -8,16 +8,16 @@ from cusal._types import Floats
 
 
 def least_confidence(probs: Floats) -> NDArray[np.float64]:
-    """Give 1 - max_k p_k."""
+    """Return 1 - max_k p_k."""
     return np.asarray(1 - probs.max(axis=1).astype(np.float64))
 
 
 def margin(probs: Floats) -> NDArray[np.float64]:
-    """Give 1 - (p_(1) - p_(2)): the two highest probabilities close together are unsure."""
+    """Return 1 - (p_(1) - p_(2)): the two highest probabilities close together are unsure."""
     highest = np.partition(probs.astype(np.float64), probs.shape[1] - 2, axis=1)
     return 1 - (highest[:, -1] - highest[:, -2])
 
 
 def entropy(probs: Floats) -> NDArray[np.float64]:
-    """Give -sum_k p_k log p_k, with 0 log 0 = 0."""
+    """Return -sum_k p_k log p_k, with 0 log 0 = 0."""
     return np.asarray(entr(probs.astype(np.float64)).sum(axis=1))

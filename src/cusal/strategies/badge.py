@@ -19,9 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cusal._checks import as_batch_size
 from cusal._spread import Distances, as_points, k_means_plus_plus, row_squares
-from cusal._types import Floats, Indices, Keys
+from cusal._types import Floats, Indices
 from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
 
@@ -30,19 +29,14 @@ from cusal.strategies._view import View
 class Badge(Strategy):
     """The items whose gradients are large and diverse."""
 
-    def keys(self, view: View) -> Keys:
-        """Give the squared length of each item's gradient."""
-        return row_squares(residuals(view.probs)) * row_squares(as_points(view.embeddings))
-
     def select(self, view: View, batch_size: int) -> Indices:
-        count = as_batch_size(batch_size, len(view.candidates))
         gradients = FactorisedGradients(residuals(view.probs), as_points(view.embeddings))
         first = int(np.argmax(gradients.squares))
-        return view.candidates[k_means_plus_plus(gradients.distances, count, first=first, rng=view.rng)]
+        return view.candidates[k_means_plus_plus(gradients.distances, batch_size, first=first, rng=view.rng)]
 
 
 def residuals(probs: Floats) -> Floats:
-    """Give onehot(argmax p) - p for each row, (n, classes)."""
+    """Return onehot(argmax p) - p for each row, (n, classes)."""
     result = -as_points(probs)
     result[np.arange(len(probs)), probs.argmax(axis=1)] += 1
     return result
@@ -56,7 +50,7 @@ class FactorisedGradients:
         self.squares = row_squares(residuals) * row_squares(features)  # (n,) squared lengths
 
     def distances(self, row: int) -> Distances:
-        """Give the squared distance of each gradient to that of `row`, (n,)."""
+        """Return the squared distance of each gradient to that of `row`, (n,)."""
         inner = (self.residuals @ self.residuals[row]).astype(np.float64) * (self.features @ self.features[row])
         distances: Distances = self.squares + self.squares[row] - 2 * inner
         rounding = 16 * max(np.finfo(self.features.dtype).eps, np.finfo(self.residuals.dtype).eps)

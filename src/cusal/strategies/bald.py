@@ -26,4 +26,5 @@ class Bald(Strategy):
         as_count(self.samples, "samples", least=2)
 
     def keys(self, view: View) -> Keys:
+        """Return the mutual information of each candidate's label with the model, (n,)."""
         return view.from_samples(self.samples, mutual_information)

@@ -13,10 +13,10 @@ adds more than its BALD score.
 
 from dataclasses import dataclass
 
-from cusal._checks import as_batch_size, as_count
-from cusal._types import Indices, Keys
+from cusal._checks import as_count
+from cusal._types import Indices
 from cusal.strategies._information import greedy_joint, mutual_information
-from cusal.strategies._strategy import Strategy, best
+from cusal.strategies._strategy import Strategy, top_rows
 from cusal.strategies._view import View
 
 
@@ -34,15 +34,10 @@ class BatchBald(Strategy):
         if self.candidates is not None:
             as_count(self.candidates, "candidates")
 
-    def keys(self, view: View) -> Keys:
-        """Give the information of each item by itself."""
-        return view.from_samples(self.samples, mutual_information)
-
     def select(self, view: View, batch_size: int) -> Indices:
-        count = as_batch_size(batch_size, len(view.candidates))
-        wanted = max(200, 10 * count) if self.candidates is None else max(self.candidates, count)
-        shortlist = best(self.keys(view), min(wanted, len(view.candidates)))
+        wanted = max(200, 10 * batch_size) if self.candidates is None else max(self.candidates, batch_size)
+        shortlist = top_rows(view.from_samples(self.samples, mutual_information), min(wanted, len(view.candidates)))
         shortlist.sort()
         sampled = view.sampled_probs_of(view.candidates[shortlist], self.samples)
-        rows = greedy_joint(sampled, count, configurations=self.configurations, rng=view.rng)
+        rows = greedy_joint(sampled, batch_size, configurations=self.configurations, rng=view.rng)
         return view.candidates[shortlist[rows]]

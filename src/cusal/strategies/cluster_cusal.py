@@ -8,15 +8,15 @@ smallest first. See `cluster_margin` for the clusters and for where this departs
 
 from dataclasses import dataclass
 
-from cusal._checks import as_batch_size, as_count, as_positive
+from cusal._checks import as_count, as_positive
 from cusal._types import Indices
 from cusal.strategies._clusters import pick_across_clusters
+from cusal.strategies._cusal_order import _CusalOrder
 from cusal.strategies._view import View
-from cusal.strategies.cusal import Cusal
 
 
 @dataclass(frozen=True)
-class ClusterCusal(Cusal):
+class ClusterCusal(_CusalOrder):
     """Items of high estimated calibration error from different clusters; settings of CUSAL apply as well."""
 
     factor: int = 10
@@ -28,8 +28,7 @@ class ClusterCusal(Cusal):
         as_positive(self.picks_per_cluster, "picks_per_cluster")
 
     def select(self, view: View, batch_size: int) -> Indices:
-        count = as_batch_size(batch_size, len(view.candidates))
-        shortlist = super().select(view, min(self.factor * count, len(view.candidates)))
+        shortlist = super().select(view, min(self.factor * batch_size, len(view.candidates)))
         points = view.embeddings[view.positions(shortlist)]
-        rows = pick_across_clusters(points, count, picks_per_cluster=self.picks_per_cluster, rng=view.rng)
+        rows = pick_across_clusters(points, batch_size, picks_per_cluster=self.picks_per_cluster, rng=view.rng)
         return shortlist[rows]

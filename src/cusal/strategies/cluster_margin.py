@@ -15,15 +15,16 @@ each model.
 
 from dataclasses import dataclass
 
-from cusal._checks import as_batch_size, as_count, as_positive
+from cusal._checks import as_count, as_positive
 from cusal._types import Indices
 from cusal.strategies._clusters import pick_across_clusters
+from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
 from cusal.strategies.margin import Margin
 
 
 @dataclass(frozen=True)
-class ClusterMargin(Margin):
+class ClusterMargin(Strategy):
     """Items that the model can hardly decide between two classes, from different clusters."""
 
     factor: int = 10
@@ -34,8 +35,7 @@ class ClusterMargin(Margin):
         as_positive(self.picks_per_cluster, "picks_per_cluster")
 
     def select(self, view: View, batch_size: int) -> Indices:
-        count = as_batch_size(batch_size, len(view.candidates))
-        shortlist = super().select(view, min(self.factor * count, len(view.candidates)))
+        shortlist = Margin().select(view, min(self.factor * batch_size, len(view.candidates)))
         points = view.embeddings[view.positions(shortlist)]
-        rows = pick_across_clusters(points, count, picks_per_cluster=self.picks_per_cluster, rng=view.rng)
+        rows = pick_across_clusters(points, batch_size, picks_per_cluster=self.picks_per_cluster, rng=view.rng)
         return shortlist[rows]

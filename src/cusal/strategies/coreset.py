@@ -11,9 +11,8 @@ product for each pick; no pool x pool matrix is built.
 
 from dataclasses import dataclass
 
-from cusal._checks import as_batch_size
-from cusal._spread import as_points, k_centre, most_central, nearest_centre, row_squares, squared_distances
-from cusal._types import Indices, Keys
+from cusal._spread import k_centre, most_central
+from cusal._types import Indices
 from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
 
@@ -22,16 +21,7 @@ from cusal.strategies._view import View
 class Coreset(Strategy):
     """The items that cover the pool best together with the labelled ones."""
 
-    def keys(self, view: View) -> Keys:
-        """Give each item's squared distance to the nearest labelled one; with none, how central it is."""
-        points = as_points(view.embeddings)
-        squares = row_squares(points)
-        if len(view.reference_embeddings):
-            return nearest_centre(points, squares, view.reference_embeddings)
-        return -squared_distances(points, squares, points[most_central(points)])
-
     def select(self, view: View, batch_size: int) -> Indices:
-        count = as_batch_size(batch_size, len(view.candidates))
         centres = view.reference_embeddings
         first = 0 if len(centres) else most_central(view.embeddings)
-        return view.candidates[k_centre(view.embeddings, count, centres=centres, first=first)]
+        return view.candidates[k_centre(view.embeddings, batch_size, centres=centres, first=first)]

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._types import Floats, Indices, Keys
+from cusal._types import Floats, Indices
+from cusal.calibration.estimator import Estimator
 from cusal.calibration.ties import decided_by
 from cusal.errors import MissingExtra
 from cusal.strategies._query_result import Query
@@ -35,8 +36,8 @@ class CusalListing(Strategy):
     bandwidth: float = 1e-3
     p: float = 1
 
-    def keys(self, view: View) -> Keys:
-        raise NotImplementedError("the listing orders NaN last, which keys cannot say; use select.")
+    def __post_init__(self) -> None:
+        Estimator(self.bandwidth, self.p)  # its checks
 
     def select(self, view: View, batch_size: int) -> Indices:
         error, confidence = self._estimate(view)
@@ -54,7 +55,7 @@ class CusalListing(Strategy):
 
 
 def float32_softmax(probs: Floats) -> Any:
-    """Give the float32 tensor that torch.softmax gives for the logits behind float64 probabilities."""
+    """Return the float32 tensor that torch.softmax gives for the logits behind float64 probabilities."""
     torch = _torch()
     with np.errstate(divide="ignore"):
         logits = np.log(np.asarray(probs, dtype=np.float64))
@@ -65,11 +66,11 @@ def float32_softmax(probs: Floats) -> Any:
 
 
 def listing_error(pool: Any, reference: Any, labels: Indices, *, bandwidth: float, p: float) -> NDArray[np.float32]:
-    """Give the (m,) float32 errors of float32 tensors: pool (m, classes), reference (n, classes)."""
+    """Return the (m,) float32 errors of float32 tensors: pool (m, classes), reference (n, classes)."""
     torch = _torch()
     alphas = reference / bandwidth + 1
     log_beta = torch.lgamma(alphas).sum(dim=1) - torch.lgamma(alphas.sum(dim=1))
-    onehot = torch.nn.functional.one_hot(torch.from_numpy(labels), num_classes=pool.shape[1]).float()
+    onehot = torch.nn.functional.one_hot(torch.from_numpy(np.array(labels)), num_classes=pool.shape[1]).float()
     errors = []
     for q in pool.split(TILE):
         kernel = torch.exp(torch.matmul(torch.log(q), (alphas - 1).T) - log_beta)  # (tile, reference)

@@ -39,6 +39,7 @@ class Ddu(Strategy):
         as_positive(self.jitter, "jitter")
 
     def keys(self, view: View) -> Keys:
+        """Return minus the log density of each candidate's features, (n,)."""
         labels = view.reference_labels
         if len(labels) == 0:
             raise NotReady("ddu fits a density to labelled items, but none are labelled; label some first.")

@@ -12,5 +12,10 @@ from cusal.strategies._view import View
 class Entropy(Strategy):
     """The items whose prediction is spread most evenly."""
 
+    @property
+    def by_row(self) -> bool:
+        return True
+
     def keys(self, view: View) -> Keys:
+        """Return the entropy of each prediction, (n,)."""
         return uncertainty.entropy(view.probs)

@@ -13,30 +13,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from cusal._checks import as_positive
-from cusal._types import Indices, Keys
+from cusal._types import Keys
 from cusal.calibration.ties import quantise
-from cusal.strategies._query_result import Query
-from cusal.strategies._strategy import Strategy
+from cusal.strategies._calibration_strategy import _CalibrationStrategy
 from cusal.strategies._view import View
 
 
 @dataclass(frozen=True)
-class LeastCalibrated(Strategy):
+class LeastCalibrated(_CalibrationStrategy):
     """The items whose calibration error is estimated highest; equals at random."""
 
-    bandwidth: float = 1e-3
-    p: float = 1
-    density_floor: float | None = 1e-10
     tie_tolerance: float = 1e-6
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.tie_tolerance != 0:
             as_positive(self.tie_tolerance, "tie_tolerance")
 
     def keys(self, view: View) -> Keys:
-        error = view.estimate(self.bandwidth, self.p, self.density_floor).error
+        """Return the quantised error of each candidate and a random number, (n, 2)."""
+        error = self.estimate(view).error
         return np.column_stack([quantise(error, self.tie_tolerance), view.rng.random(len(error))])
-
-    def explain(self, view: View, indices: Indices) -> Query:
-        error = view.estimate(self.bandwidth, self.p, self.density_floor).error
-        return Query(indices, view.probs_of(indices), error[view.positions(indices)])

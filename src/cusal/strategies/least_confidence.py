@@ -12,5 +12,10 @@ from cusal.strategies._view import View
 class LeastConfidence(Strategy):
     """The items whose highest probability is lowest."""
 
+    @property
+    def by_row(self) -> bool:
+        return True
+
     def keys(self, view: View) -> Keys:
+        """Return 1 minus the highest probability, (n,)."""
         return uncertainty.least_confidence(view.probs)

@@ -12,5 +12,10 @@ from cusal.strategies._view import View
 class Margin(Strategy):
     """The items that the model can hardly decide between two classes."""
 
+    @property
+    def by_row(self) -> bool:
+        return True
+
     def keys(self, view: View) -> Keys:
+        """Return 1 minus the difference of the two highest probabilities, (n,)."""
         return uncertainty.margin(view.probs)

@@ -7,10 +7,10 @@ view can predict some.
 
 from dataclasses import dataclass
 
-from cusal._checks import as_batch_size, as_count
-from cusal._types import Indices, Keys
+from cusal._checks import as_count
+from cusal._types import Indices
 from cusal.strategies import _uncertainty as uncertainty
-from cusal.strategies._strategy import Strategy, best
+from cusal.strategies._strategy import Strategy, top_rows
 from cusal.strategies._view import View
 
 
@@ -23,11 +23,7 @@ class RandEntropy(Strategy):
     def __post_init__(self) -> None:
         as_count(self.factor, "factor")
 
-    def keys(self, view: View) -> Keys:
-        return uncertainty.entropy(view.probs)
-
     def select(self, view: View, batch_size: int) -> Indices:
-        count = as_batch_size(batch_size, len(view.candidates))
-        drawn = min(self.factor * count, len(view.candidates))
+        drawn = min(self.factor * batch_size, len(view.candidates))
         shortlist = view.rng.choice(view.candidates, drawn, replace=False, shuffle=False)
-        return shortlist[best(uncertainty.entropy(view.probs_of(shortlist)), count)]
+        return shortlist[top_rows(uncertainty.entropy(view.probs_of(shortlist)), batch_size)]

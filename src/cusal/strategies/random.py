@@ -14,5 +14,10 @@ class Random(Strategy):
 
     needs_model: ClassVar[bool] = False
 
+    @property
+    def by_row(self) -> bool:
+        return True
+
     def keys(self, view: View) -> Keys:
+        """Return a random number for each candidate, (n,)."""
         return view.rng.random(len(view.candidates))

@@ -15,33 +15,31 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from cusal._checks import as_positive
-from cusal._types import Indices, Keys
+from cusal._types import Keys
 from cusal.errors import UnknownName
 from cusal.strategies import _uncertainty as uncertainty
-from cusal.strategies._query_result import Query
-from cusal.strategies._strategy import Strategy
+from cusal.strategies._calibration_strategy import _CalibrationStrategy
 from cusal.strategies._view import View
 
 Combination = Literal["uniform", "adaptive", "scaled"]
 
 
 @dataclass(frozen=True)
-class WeightedCusal(Strategy):
-    """The items for which estimated calibration error and uncertainty are highest in the mean."""
+class WeightedCusal(_CalibrationStrategy):
+    """The items with the highest weighted mean of estimated calibration error and uncertainty."""
 
     combination: Combination = "scaled"
     scale: float = 3
-    bandwidth: float = 1e-3
-    p: float = 1
-    density_floor: float | None = 1e-10
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.combination not in get_args(Combination):
             raise UnknownName("combination", self.combination, get_args(Combination))
         as_positive(self.scale, "scale")
 
     def keys(self, view: View) -> Keys:
-        calibration = view.estimate(self.bandwidth, self.p, self.density_floor).error / 2
+        """Return the weighted mean of error and uncertainty of each candidate, (n,)."""
+        calibration = self.estimate(view).error / 2
         alpha = float(calibration.mean()) if len(calibration) else 0.0
         match self.combination:
             case "uniform":
@@ -51,7 +49,3 @@ class WeightedCusal(Strategy):
             case "scaled":
                 weight = self.scale * alpha / (self.scale * alpha + 1)
         return weight * calibration + (1 - weight) * uncertainty.least_confidence(view.probs)
-
-    def explain(self, view: View, indices: Indices) -> Query:
-        error = view.estimate(self.bandwidth, self.p, self.density_floor).error
-        return Query(indices, view.probs_of(indices), error[view.positions(indices)])

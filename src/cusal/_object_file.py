@@ -1,0 +1,280 @@
+"""Objects as one zip file of JSON, arrays and tensors: reading it runs no code of the file's.
+
+    content.json           the tree of values; an object is its class by name and its state
+    arrays/N.npy           NumPy arrays
+    weights.safetensors    torch tensors
+    pickles/N.pickle       what has no other form, for instance a function; read only from files that are trusted
+
+Classes of cusal, scikit-learn and torch.nn are made again without trust. Any other class would have to be imported,
+and its module is code; that too needs trust. A scikit-learn estimator is written as its settings: one that was fitted
+raises `FittedEstimator`, unless it may be pickled.
+"""
+
+import importlib
+import io
+import json
+import os
+import pickle
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cusal._files import write_whole
+from cusal.errors import DataError
+
+SAFE = ("cusal.", "sklearn.", "torch.nn.")
+SMALL = 64  # numbers of an array that stands in the JSON itself
+KINDS = ("tuple", "dict", "array", "tensor", "estimator", "object", "module", "pickle")
+Node = Any  # what JSON holds
+
+
+class FittedEstimator(Exception):
+    """A fitted scikit-learn estimator was met, whose state only a pickle could hold."""
+
+
+def write_objects(path: str | os.PathLike[str], content: Any, *, pickle_fitted: bool = False) -> None:
+    """Write a value to a file, whole or not at all.
+
+    Parameters
+    ----------
+    path : path of the file
+    content : value of plain types, arrays, tensors, and objects
+    pickle_fitted : bool
+        Whether fitted scikit-learn estimators are pickled. Otherwise one raises `FittedEstimator`.
+    """
+    writer = _Writer(pickle_fitted)
+    tree = json.dumps(writer.encode(content))
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("content.json", tree)
+        for name, part in writer.parts.items():
+            archive.writestr(name, part)
+        if writer.tensors:
+            from safetensors.torch import save
+
+            archive.writestr("weights.safetensors", save(writer.tensors))
+    write_whole(path, file.getvalue())
+
+
+def read_objects(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
+    """Return what `write_objects` wrote.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or damaged, or holds something that needs trust and `trusted` is false.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _Reader(archive, str(path), trusted).decode(json.loads(archive.read("content.json")))
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}; expected one written by save().") from None
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError, NotImplementedError) as error:
+        raise DataError(f"{path} cannot be read ({error}); expected a file written by save().") from error
+
+
+class _Writer:
+    """Turns values into JSON nodes, and collects what JSON cannot hold."""
+
+    def __init__(self, pickle_fitted: bool) -> None:
+        self.pickle_fitted = pickle_fitted
+        self.parts: dict[str, bytes] = {}  # by their names in the archive
+        self.tensors: dict[str, Any] = {}
+
+    def encode(self, value: Any) -> Node:
+        if value is None or type(value) in (bool, int, float, str):
+            return value
+        if type(value) is list:
+            return [self.encode(part) for part in value]
+        if type(value) is tuple:
+            return {"#": "tuple", "of": self.encode(list(value))}
+        if type(value) is dict:
+            return {"#": "dict", "of": [[self.encode(key), self.encode(part)] for key, part in value.items()]}
+        if isinstance(value, np.ndarray | np.generic) and value.dtype != object:
+            return self._array(value)
+        if _is_tensor(value):
+            return self._tensor(value)
+        return self._object(value)
+
+    def _array(self, value: Any) -> Node:
+        array = np.asarray(value)
+        if array.size <= SMALL and array.dtype.kind in "biuf":
+            return {"#": "array", "type": array.dtype.str, "shape": list(array.shape), "of": array.ravel().tolist()}
+        file = io.BytesIO()
+        np.save(file, array, allow_pickle=False)
+        return {"#": "array", "in": self._part("arrays/{}.npy", file.getvalue())}
+
+    def _tensor(self, value: Any) -> Node:
+        import torch
+
+        name = str(len(self.tensors))
+        self.tensors[name] = value.detach().cpu().contiguous().clone()
+        by_pixel = value.ndim == 4 and value.is_contiguous(memory_format=torch.channels_last)
+        return {"#": "tensor", "in": name, "channels_last": by_pixel}
+
+    def _object(self, value: Any) -> Node:
+        kind = type(value)
+        try:
+            if _is_module(value):
+                return self._module(value)
+            if hasattr(value, "get_params") and not kind.__module__.startswith("cusal."):
+                return self._estimator(value)
+            if hasattr(value, "__dict__") and kind.__module__ != "builtins" and not _reduces_itself(kind):
+                return {"#": "object", "class": _name(kind), "state": self.encode(dict(vars(value)))}
+        except _Unwritable:
+            pass
+        try:
+            return {"#": "pickle", "class": _name(kind), "in": self._part("pickles/{}.pickle", pickle.dumps(value))}
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise _Unwritable(f"a {kind.__name__} cannot be saved ({error})") from error
+
+    def _estimator(self, value: Any) -> Node:
+        if any(name.endswith("_") and not name.startswith("_") for name in vars(value)):
+            if self.pickle_fitted:
+                raise _Unwritable
+            raise FittedEstimator
+        return {"#": "estimator", "class": _name(type(value)), "settings": self.encode(value.get_params(deep=False))}
+
+    def _module(self, value: Any) -> Node:
+        """Return a torch module by its parts; one with hooks, which are functions, has no other form than a pickle."""
+        from torch import nn
+
+        own = set(vars(nn.Module())) - {"training"}
+        hooks = (name for name in own if "hooks" in name)
+        state = {name: part for name, part in vars(value).items() if name not in own}
+        lists = (part for part in state.values() if isinstance(part, list))
+        shared = any(isinstance(part, nn.Parameter) for each in lists for part in each)
+        if shared or any(vars(value)[name] for name in hooks) or "<locals>" in type(value).__qualname__:
+            raise _Unwritable
+        return {
+            "#": "module",
+            "class": _name(type(value)),
+            "state": self.encode(state),
+            "frozen": [name for name, weight in value.named_parameters(recurse=False) if not weight.requires_grad],
+            "non_persistent": sorted(value._non_persistent_buffers_set),
+            "parameters": self.encode(dict(value._parameters)),
+            "buffers": self.encode(dict(value._buffers)),
+            "modules": self.encode(dict(value._modules)),
+        }
+
+    def _part(self, pattern: str, content: bytes) -> str:
+        name = pattern.format(len(self.parts))
+        self.parts[name] = content
+        return name
+
+
+class _Unwritable(Exception):
+    """A value has no other form than a pickle."""
+
+
+class _Reader:
+    """Turns JSON nodes back into values."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: str, trusted: bool) -> None:
+        self.archive, self.path, self.trusted = archive, path, trusted
+        self._tensors: dict[str, Any] | None = None
+
+    def decode(self, node: Node) -> Any:
+        if isinstance(node, list):
+            return [self.decode(part) for part in node]
+        if not isinstance(node, dict):
+            return node
+        if node["#"] not in KINDS:
+            raise ValueError(f"a part of an unknown kind {node['#']!r}")
+        return getattr(self, f"_{node['#']}")(node)
+
+    def _tuple(self, node: Node) -> Any:
+        return tuple(self.decode(node["of"]))
+
+    def _dict(self, node: Node) -> Any:
+        return {self.decode(key): self.decode(part) for key, part in node["of"]}
+
+    def _array(self, node: Node) -> Any:
+        if "in" in node:
+            return np.load(io.BytesIO(self.archive.read(node["in"])), allow_pickle=False)
+        return np.array(node["of"], dtype=node["type"]).reshape(node["shape"])
+
+    def _tensor(self, node: Node) -> Any:
+        import torch
+        from safetensors.torch import load
+
+        if self._tensors is None:
+            self._tensors = load(self.archive.read("weights.safetensors"))
+        tensor = self._tensors[node["in"]]
+        return tensor.to(memory_format=torch.channels_last) if node["channels_last"] else tensor
+
+    def _estimator(self, node: Node) -> Any:
+        return self._class(node["class"])(**self.decode(node["settings"]))
+
+    def _object(self, node: Node) -> Any:
+        kind = self._class(node["class"])
+        value = kind.__new__(kind)
+        state = self.decode(node["state"])
+        if hasattr(value, "__setstate__"):
+            value.__setstate__(state)
+        else:
+            vars(value).update(state)
+        return value
+
+    def _module(self, node: Node) -> Any:
+        from torch import nn
+
+        kind = self._class(node["class"])
+        value = kind.__new__(kind)
+        nn.Module.__init__(value)
+        vars(value).update(self.decode(node["state"]))
+        for name, part in self.decode(node["parameters"]).items():
+            weight = None if part is None else nn.Parameter(part, requires_grad=name not in node["frozen"])
+            value.register_parameter(name, weight)
+        for name, part in self.decode(node["buffers"]).items():
+            value.register_buffer(name, part, persistent=name not in node["non_persistent"])
+        for name, part in self.decode(node["modules"]).items():
+            value.add_module(name, part)
+        return value
+
+    def _pickle(self, node: Node) -> Any:
+        self._need_trust(f"a {node['class']} as a pickle")
+        return pickle.loads(self.archive.read(node["in"]))
+
+    def _class(self, name: str) -> Any:
+        module, _, qualified = name.partition(":")
+        if not f"{module}.".startswith(SAFE):
+            self._need_trust(f"an object of {name}")
+        found: Any = importlib.import_module(module)
+        for part in qualified.split("."):
+            found = getattr(found, part)
+        if not isinstance(found, type):
+            raise DataError(f"{self.path}: {name} is no class; expected a file written by save().")
+        return found
+
+    def _need_trust(self, what: str) -> None:
+        if not self.trusted:
+            raise DataError(
+                f"{self.path} holds {what}, and reading that runs code; if you trust where the file comes from, load "
+                "it with trusted=True."
+            )
+
+
+def is_object_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is one that `write_objects` wrote, not a pickle of an earlier version."""
+    return not Path(path).exists() or zipfile.is_zipfile(path)
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _reduces_itself(kind: type) -> bool:
+    """Return whether a class says itself how it is pickled: its attributes alone may not make it again."""
+    return any({"__reduce__", "__reduce_ex__", "__slots__"} & set(vars(base)) for base in kind.__mro__[:-1])
+
+
+def _is_tensor(value: Any) -> bool:
+    return type(value).__module__.startswith("torch") and hasattr(value, "detach") and hasattr(value, "ndim")
+
+
+def _is_module(value: Any) -> bool:
+    return hasattr(value, "named_parameters") and hasattr(value, "_modules")

@@ -1,0 +1,60 @@
+"""What people hand to a session, checked: a model, a strategy, labels known from the start."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cusal import strategies
+from cusal._protocol import Model
+from cusal.errors import InvalidInput, MissingMethod
+from cusal.strategies._strategy import Strategy
+
+
+def as_model(model: Any) -> Model:
+    """Return a model that has `fit` and `predict_proba`, or raise an error that says how to get one."""
+    if isinstance(model, type):
+        raise InvalidInput(f"model is the class {model.__name__}; give an object of it: {model.__name__}(...).")
+    if all(hasattr(model, needed) for needed in ("fit", "predict_proba")):
+        return model  # type: ignore[no-any-return]
+    from sklearn.base import is_regressor  # loads while an error is written, not with every session
+
+    name = type(model).__name__
+    if hasattr(model, "named_parameters") and hasattr(model, "forward"):
+        raise MissingMethod(
+            f"{name} is a torch module, which cannot train itself; give cusal.models.TorchClassifier({name}(...))."
+        )
+    if hasattr(model, "decision_function"):
+        raise MissingMethod(
+            f"{name} has no method predict_proba; give sklearn.calibration.CalibratedClassifierCV({name}(...)), which "
+            "turns its scores into probabilities."
+        )
+    if hasattr(model, "predict") and is_regressor(model):
+        raise MissingMethod(f"{name} is a regressor, which has no classes; give a classifier with predict_proba(X).")
+    missing = next(needed for needed in ("fit", "predict_proba") if not hasattr(model, needed))
+    raise MissingMethod(f"{name} has no method {missing}; a model needs fit(X, y) and predict_proba(X).")
+
+
+def as_strategy(strategy: Any, **settings: Any) -> Strategy:
+    """Return a strategy: found by its name and made with settings, or as it was given."""
+    if isinstance(strategy, Strategy):
+        return strategy
+    if isinstance(strategy, type) and issubclass(strategy, Strategy):
+        raise InvalidInput(f"strategy is the class {strategy.__name__}; give an object of it: {strategy.__name__}().")
+    if not isinstance(strategy, str):
+        raise InvalidInput(
+            f"strategy is a {type(strategy).__name__}; expected a name such as 'margin', or an object such as "
+            "cusal.strategies.Margin()."
+        )
+    return strategies.find(strategy)(**settings)
+
+
+def as_pairs(labelled: Any) -> tuple[Any, Any]:
+    """Return (indices, labels) from a mapping, a pandas Series, or such a pair."""
+    if isinstance(labelled, Mapping):
+        return list(labelled), list(labelled.values())
+    if hasattr(labelled, "index") and hasattr(labelled, "items") and hasattr(labelled, "to_numpy"):  # a Series
+        return labelled.index.to_numpy(), labelled.to_numpy()
+    if isinstance(labelled, tuple) and len(labelled) == 2:
+        return labelled
+    raise InvalidInput(
+        f"labelled is a {type(labelled).__name__}; expected {{index: label}}, a pandas Series, or (indices, labels)."
+    )

@@ -1,0 +1,56 @@
+"""A session as a file: its books, its strategy and its model, without the items.
+
+The weights of a torch model are kept. A scikit-learn model is kept as its settings and fitted again when the file is
+read, to the same labels with the same seed. What fits neither way, for instance a model class of the user's own or a
+warm scikit-learn model, is read only with `trusted=True`. See `cusal._object_file` for the form of the file.
+"""
+
+import os
+from typing import Any
+
+from cusal._files import read_pickle
+from cusal._object_file import FittedEstimator, is_object_file, read_objects, write_objects
+from cusal._version import __version__
+from cusal.errors import DataError
+
+KIND, FORMAT = "cusal.Session", 2  # 1 was a pickle
+
+
+def write(path: str | os.PathLike[str], state: dict[str, Any], print_of_items: str) -> None:
+    """Write the state of a session, and a fingerprint of the items that it was over."""
+    content = {"kind": KIND, "format": FORMAT, "cusal": __version__, "items": print_of_items, "state": state}
+    try:
+        write_objects(path, content)
+    except FittedEstimator:
+        if getattr(state["_unfitted"], "warm_start", False):
+            write_objects(path, content, pickle_fitted=True)
+        else:
+            write_objects(path, content | {"state": _to_refit(state)})
+
+
+def read(path: str | os.PathLike[str], *, trusted: bool) -> tuple[dict[str, Any], str | None]:
+    """Return the state of a saved session, and the fingerprint of its items, if the file has one."""
+    if not is_object_file(path):
+        if not trusted:
+            raise DataError(
+                f"{path} is a file of an earlier version, which is a pickle, or is none of save()'s; reading a pickle "
+                "runs code. If you trust where it comes from, load it with trusted=True."
+            )
+        return read_pickle(path, kind=KIND)["state"], None
+    content = read_objects(path, trusted=trusted)
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise DataError(f"{path} is no saved {KIND}; expected a file written by save().")
+    if content["format"] != FORMAT:
+        raise DataError(
+            f"{path} has format {content['format']}, written by cusal {content['cusal']}, but this is cusal "
+            f"{__version__}, which reads format {FORMAT}; install the other version."
+        )
+    return content["state"], content["items"]
+
+
+def _to_refit(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state with the unfitted model in place of the fitted one."""
+    from sklearn.base import clone
+
+    unfitted = clone(state["_unfitted"])
+    return state | {"model": unfitted, "_unfitted": unfitted, "fitted": False, "refit": state["fitted"]}

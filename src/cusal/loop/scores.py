@@ -1,0 +1,64 @@
+"""How good predictions are on a labelled set: raw and recalibrated, as numbers and as reliability bins."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cusal import metrics
+from cusal._types import Floats
+from cusal.metrics.reliability import Reliability, reliability
+
+METRICS: dict[str, Callable[[Any, Any], float]] = {
+    "accuracy": metrics.accuracy,
+    "ece": metrics.ece,
+    "nll": metrics.nll,
+    "brier": metrics.brier,
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Scores:
+    """Metrics by name and the reliability bins of one labelled set: of the raw model, and recalibrated.
+
+    Attributes
+    ----------
+    raw, recalibrated : dict of str to float
+        accuracy, ece, nll and brier.
+    raw_bins, recalibrated_bins : Reliability
+    """
+
+    raw: dict[str, float]
+    recalibrated: dict[str, float]
+    raw_bins: Reliability
+    recalibrated_bins: Reliability
+
+    def __repr__(self) -> str:
+        kinds = (("raw", self.raw), ("recalibrated", self.recalibrated))
+        return f"Scores({'; '.join(f'{kind}: {_describe(values)}' for kind, values in kinds)})"
+
+
+def _describe(values: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+
+
+def score_predictions(
+    raw: Floats, recalibrated: Floats, labels: Sequence[Hashable], classes: Sequence[Hashable]
+) -> Scores:
+    """Return the scores of predictions (n, classes) against labels (n,) of any kind.
+
+    A class that the model does not know yet counts too: its probability is zero.
+    """
+    number = {name: i for i, name in enumerate(classes)}
+    for name in sorted(set(labels) - set(number), key=repr):
+        number[name] = len(number)
+    numbers = np.array([number[name] for name in labels], dtype=np.int64)
+    unmet = ((0, 0), (0, len(number) - raw.shape[1]))
+    raw, recalibrated = np.pad(raw, unmet), np.pad(recalibrated, unmet)
+    return Scores(
+        {name: metric(raw, numbers) for name, metric in METRICS.items()},
+        {name: metric(recalibrated, numbers) for name, metric in METRICS.items()},
+        reliability(raw.max(axis=1), raw.argmax(axis=1) == numbers),
+        reliability(recalibrated.max(axis=1), recalibrated.argmax(axis=1) == numbers),
+    )

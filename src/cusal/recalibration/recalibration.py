@@ -1,0 +1,56 @@
+"""Predictions made honest by one temperature, from pairs of prediction and label that the model was not fitted to."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal._types import Floats, Indices
+from cusal.recalibration.evidence import Calibration, estimate_ece, temperature_of
+from cusal.recalibration.temperature import apply_temperature
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """The recalibration of one round's model.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predictions of items by a model that had not been fitted to them.
+    labels : (n,) int64 array
+        Their class numbers.
+    strength : float
+        Of the prior around a temperature of 1, in units of evidence.
+    """
+
+    probs: Floats
+    labels: Indices
+    strength: float
+
+    @classmethod
+    def none(cls, classes: int) -> "Recalibration":
+        """Return the recalibration that leaves predictions as they are."""
+        return cls(np.empty((0, classes)), np.empty(0, dtype=np.int64), 0.0)
+
+    @property
+    def evidence(self) -> int:
+        """How many pairs of prediction and label the temperature rests on."""
+        return len(self.labels)
+
+    @cached_property
+    def temperature(self) -> float:
+        """What the model's log probabilities are divided by; above 1 it was over-confident."""
+        return temperature_of((self.probs, self.labels), strength=self.strength)
+
+    def apply(self, probs: Floats) -> NDArray[np.float64]:
+        """Return recalibrated probabilities of the model's raw ones, (rows, classes)."""
+        return apply_temperature(probs, self.temperature)
+
+    def describe(self, open_probs: Floats | None) -> Calibration:
+        """Return the temperature and, from the raw predictions of open items, the error to expect on them."""
+        if open_probs is None or self.evidence == 0 or len(open_probs) == 0:
+            return Calibration(self.temperature, self.evidence)
+        expected = estimate_ece((self.probs, self.labels), open_probs, self.temperature)
+        return Calibration(self.temperature, self.evidence, *expected)
