@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._checks import as_count
+from cusal._folders import cache_folder
 from cusal.datasets import Dataset, Items
-from cusal.datasets.files import cache_folder
 from cusal.datasets.formats.image_folder import ImageFolder
 from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra, UnknownName
 
