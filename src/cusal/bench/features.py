@@ -135,7 +135,7 @@ def _fill(place: _Place) -> None:
         import filelock  # comes with torch
         import torch  # noqa: F401
     except ImportError as error:
-        raise MissingExtra("computing features", "features") from error
+        raise MissingExtra("computing features", "images,torch") from error
     try:
         place.base.parent.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(f"{place.base}.lock"):

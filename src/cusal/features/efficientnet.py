@@ -127,7 +127,7 @@ def find_weights() -> Path:
     """Give the path of the weight file, or an error that says what to install."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
-        raise MissingExtra("computing features with EfficientNet-Lite0", "features")
+        raise MissingExtra("computing features with EfficientNet-Lite0", "images,torch")
     return Path(found.origin).parent / FILE
 
 
