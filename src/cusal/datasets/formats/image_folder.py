@@ -50,6 +50,17 @@ class ImageFolder:
         pixels = normalise(images, mean=self.mean, deviation=self.deviation)
         return pixels.reshape(*np.shape(chosen), *self.shape[1:])
 
+    def pixel_range(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what black and white are in each channel once normalised, (channels,) each."""
+        mean, deviation = np.array(self.mean, np.float32), np.array(self.deviation, np.float32)
+        return -mean / deviation, (1 - mean) / deviation
+
+    def add_to_digest(self, digest: Any) -> None:
+        """Add what decides the pixels to a hash: how images are prepared, and the names and sizes of their files."""
+        digest.update(repr((self.mean, self.deviation, self.side, self.crop)).encode())
+        for path in map(Path, self.paths):
+            digest.update(f"{path.parent.name}/{path.name} {path.stat().st_size}\n".encode())
+
     def _decode(self, path: str) -> NDArray[np.uint8]:
         try:
             from PIL import Image
