@@ -125,24 +125,40 @@ def report(
 
 @app.command()
 def score(
-    pool: Annotated[str, typer.Option(help="The pool: .npy, .npz, Parquet, or a folder of such parts.")],
-    batch_size: Annotated[int, typer.Option("-k", "--batch-size", help="How many picks.")],
-    labelled: Annotated[str | None, typer.Option(help="The labelled points, with labels; for cusal.")] = None,
-    out: Annotated[str, typer.Option(help="The file to write.")] = "picks.csv",
-    strategy: Annotated[str, typer.Option(help="cusal, least_confidence, margin, entropy or random.")] = "cusal",
-    bandwidth: Annotated[float, typer.Option(help="Of the kernel of cusal.")] = 1e-3,
-    seed: Annotated[int, typer.Option(help="For random.")] = 0,
-    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
-    address: Annotated[str | None, typer.Option(help="Of a Ray cluster; a new one here unless told.")] = None,
+    pool: Annotated[
+        str, typer.Option(help="A file of probabilities (.npy, .npz, .parquet), or a folder of such files.")
+    ],
+    batch_size: Annotated[int, typer.Option("-k", "--batch-size", help="How many items to pick.")],
+    labelled: Annotated[
+        str | None, typer.Option(help="The labelled points, with labels. The strategy cusal needs them.")
+    ] = None,
+    out: Annotated[str, typer.Option(help="The CSV file to write.")] = "picks.csv",
+    strategy: Annotated[
+        str, typer.Option(help="cusal, least_confidence, margin, entropy, random, or your own package.module:Name.")
+    ] = "cusal",
+    bandwidth: Annotated[float | None, typer.Option(help="Of the kernel of cusal. By default 0.001.")] = None,
+    seed: Annotated[int, typer.Option(help="For strategies that draw at random.")] = 0,
+    engine: Annotated[str, typer.Option(help="local, or ray for a Ray cluster.")] = "local",
+    address: Annotated[str | None, typer.Option(help="Of a Ray cluster. By default a new one on this machine.")] = None,
 ) -> None:
-    """Pick from a pool in files, however large; stopped and started again, it goes on where it was.
+    """Pick from a pool in files, however large. If it is stopped, the same command resumes.
 
     Example: cusal score --pool pool/ --labelled labelled.npz -k 1000 --out picks.csv
+
+    In Python: cusal.score_files("pool/", "labelled.npz", batch_size=1000, out="picks.csv")
     """
     from cusal import scale
 
-    request = scale.Request(batch_size, strategy=strategy, bandwidth=bandwidth, seed=seed)
-    scale.score(scale.Files(pool, out, labelled), request, engine=scale.find_engine(engine, address))
+    settings = {} if bandwidth is None else {"bandwidth": bandwidth}
+    scale.score_files(
+        pool,
+        labelled,
+        batch_size=batch_size,
+        out=out,
+        strategy=scale.as_strategy(strategy, **settings),
+        engine=scale.find_engine(engine, address),
+        seed=seed,
+    )
     print(out)
 
 

@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from cusal.errors import UnknownName
+from cusal.errors import InvalidInput, UnknownName
 from cusal.strategies._strategy import Strategy
 
 
@@ -22,6 +22,15 @@ def find(name: str) -> type[Strategy]:
     >>> find("margin")()
     Margin()
     """
+    path, colon, own_class = name.partition(":")
+    if colon:  # a class of the user's own, as package.module:Name
+        try:
+            found = getattr(importlib.import_module(path), own_class)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise InvalidInput(f"there is no strategy {name} ({error}); expected package.module:Name.") from error
+        if not isinstance(found, type) or not issubclass(found, Strategy):
+            raise InvalidInput(f"{name} is no strategy; expected a class that derives from cusal.Strategy.")
+        return found
     if name not in names():
         raise UnknownName("strategy", name, names())
     module = importlib.import_module(f"{__name__}.{name}")

@@ -9,7 +9,7 @@ chosen.
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class Cusal(Strategy):
     tie_tolerance: float = 1e-6
     tie_break: TieBreak = "confidence"
     batch_aware: bool = False
+    by_row: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.tie_break not in get_args(TieBreak):

@@ -13,6 +13,7 @@ class Random(Strategy):
     """Every open item is equally likely."""
 
     needs_model: ClassVar[bool] = False
+    by_row: ClassVar[bool] = True
 
     def keys(self, view: View) -> Keys:
         return view.rng.random(len(view.candidates))
