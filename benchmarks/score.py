@@ -106,7 +106,7 @@ def peak_bytes() -> int:
 
 
 def read_source(classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give logits (n, classes) and labels of real predictions, or of invented ones."""
+    """Return logits (n, classes) and labels of real predictions, or of invented ones."""
     data = Path(os.environ.get("CUSAL_DATA", "/nonexistent"))
     imagenet = data / "logits" / "tiny-imagenet-val-efficientnet-lite0.npz"
     if classes == 1000 and imagenet.exists():
@@ -148,7 +148,7 @@ def write_pool(folder: Path, rows: int, classes: int, form: str) -> Path:
 
 
 def draw(logits: np.ndarray, rows: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Give rows of probabilities, some at a time: logits drawn again, with noise."""
+    """Yield rows of probabilities, some at a time: logits drawn again, with noise."""
     classes = logits.shape[1]
     step = STEP // classes
     for start in range(0, rows, step):

@@ -1,4 +1,4 @@
-from . import calibration, datasets, metrics, models, recalibration, strategies
+from . import calibration, datasets, metrics, models, recalibration, scale, strategies
 from ._version import __version__
 from .errors import CusalError
 from .loop.pool import Pool
@@ -30,6 +30,7 @@ __all__ = [
     "noisy",
     "query",
     "recalibration",
+    "scale",
     "score_files",
     "simulate",
     "strategies",

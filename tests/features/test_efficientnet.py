@@ -19,7 +19,7 @@ needs_weights = pytest.mark.skipif(
 
 
 def waves(side: int) -> torch.Tensor:
-    """Give two smooth images in [-1, 1] that any machine draws alike, (2, 3, side, side)."""
+    """Return two smooth images in [-1, 1] that any machine draws alike, (2, 3, side, side)."""
     row, column = np.mgrid[0:side, 0:side] / side
     channels = [np.sin(frequency * row + phase) * np.cos(5 * column) for frequency in (3, 7) for phase in (0, 1, 2)]
     return torch.from_numpy(np.float32(channels).reshape(2, 3, side, side))

@@ -1,4 +1,4 @@
-"""What scoring a pool gives back, and the file that it is written to."""
+"""What scoring a pool returns, and the file that it is written to."""
 
 import csv
 import io

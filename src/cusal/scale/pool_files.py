@@ -127,7 +127,8 @@ def _checked(tile: Tile, chunk: Chunk, row: int, column: Column) -> Tile:
         kind = type(tile.beside[0]).__name__
         raise DataError(f"{chunk.part.path}: ids are {kind}; expected whole numbers or text. Convert them to text.")
     try:
-        return tile._replace(probs=as_probs(tile.probs))
+        with np.errstate(all="ignore"):  # garbage overflows before it is refused
+            return tile._replace(probs=as_probs(tile.probs))
     except InvalidInput as error:
         text = re.sub(
             r"^probs: row (\d+)", lambda found: f"probs: {chunk.locate(row + int(found[1]))}", str(error), count=1

@@ -1,4 +1,4 @@
-"""What an engine is: something that scores chunks, here or elsewhere, and gives them back as they are done."""
+"""What an engine is: something that scores chunks, here or elsewhere, and yields them as they are done."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
