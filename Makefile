@@ -57,11 +57,11 @@ $(VENV)/.demo: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.test: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 	@echo "Installing cusal with everything that the tests need; this happens once ..."
-	@$(BIN)/python $(PIP) --editable '.[torch,bench,label,parquet,features,postgres,ray,dev]'
+	@$(BIN)/python $(PIP) --editable '.[torch,bench,images,parquet,postgres,ray,dev]'
 	@touch $@ $(VENV)/.demo
 
 $(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.txt
 	@echo "Creating $(PEERS) ..."
 	@$(call MAKE_VENV,$(PEERS))
-	@$(PEERS)/bin/python $(PIP) --editable '.[torch,bench,label,parquet,dev]' --requirement requirements/peers.txt
+	@$(PEERS)/bin/python $(PIP) --editable '.[torch,bench,images,parquet,dev]' --requirement requirements/peers.txt
 	@touch $@

@@ -73,30 +73,30 @@ def measure(pool: Path, case: Case) -> Case:
 
 
 def run_case(case: Case) -> Case:
-    from cusal.scale import Files, Request, score
+    from cusal.scale import Files, Request, as_strategy, score
 
     folder = Path(case["pool"]).parent
     files = Files(case["pool"], folder / "picks.csv", folder / "labelled.npz")
     warm_up(folder, case["strategy"])
     begun, used = time.perf_counter(), time.process_time()
-    picks = score(files, Request(PICKS, strategy=case["strategy"]), quiet=True)
+    picks = score(files, Request(PICKS, as_strategy(case["strategy"])), quiet=True)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - used
     return {
         "seconds": round(seconds, 2),
         "cpu_seconds": round(cpu, 2),
         "peak_bytes": peak_bytes(),
         "load_average": round(os.getloadavg()[0], 1),  # seconds say little where others compute: see cpu_seconds
-        "decided_by_error_alone": int(picks.alone.sum()) if case["strategy"] == "cusal" else None,
+        "decided_by_error_alone": None if picks.decided_by is None else int((picks.decided_by == "calibration").sum()),
     }
 
 
 def warm_up(folder: Path, strategy: str) -> None:
     """Load the compiled code: the labelled points as a pool of their own."""
-    from cusal.scale import Files, Request, score
+    from cusal.scale import Files, Request, as_strategy, score
 
     with tempfile.TemporaryDirectory() as name:
         labelled = folder / "labelled.npz"
-        score(Files(labelled, Path(name) / "picks.csv", labelled), Request(10, strategy=strategy), quiet=True)
+        score(Files(labelled, Path(name) / "picks.csv", labelled), Request(10, as_strategy(strategy)), quiet=True)
 
 
 def peak_bytes() -> int:
@@ -106,7 +106,7 @@ def peak_bytes() -> int:
 
 
 def read_source(classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give logits (n, classes) and labels of real predictions, or of invented ones."""
+    """Return logits (n, classes) and labels of real predictions, or of invented ones."""
     data = Path(os.environ.get("CUSAL_DATA", "/nonexistent"))
     imagenet = data / "logits" / "tiny-imagenet-val-efficientnet-lite0.npz"
     if classes == 1000 and imagenet.exists():
@@ -148,7 +148,7 @@ def write_pool(folder: Path, rows: int, classes: int, form: str) -> Path:
 
 
 def draw(logits: np.ndarray, rows: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Give rows of probabilities, some at a time: logits drawn again, with noise."""
+    """Yield rows of probabilities, some at a time: logits drawn again, with noise."""
     classes = logits.shape[1]
     step = STEP // classes
     for start in range(0, rows, step):

@@ -1,23 +1,23 @@
 """The command line: what it prints, and its exit codes."""
 
+import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("typer")
-
-from cusal import cli, datasets, strategies
+from cusal import __version__, cli, datasets, strategies
 from cusal.bench.store import Run, Store
 
 Cusal = Callable[..., tuple[int, str, str]]
 
 
 def call(*arguments: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
-    """Run the command line in this process; give the exit code, stdout and stderr."""
+    """Run the command line in this process; return the exit code, stdout and stderr."""
     monkeypatch.setattr(sys, "argv", ["cusal", *arguments])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -30,15 +30,48 @@ def cusal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
     return lambda *arguments: call(*arguments, capsys=capsys, monkeypatch=monkeypatch)
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["bench", "report", "strategies", "data list", "data where", "data get", "store export", "store load"],
-)
+def commands() -> list[str]:
+    groups = {group.name: group.typer_instance for group in cli.app.registered_groups}
+    apps = {"": cli.app, **groups}
+    found = [(prefix, known) for prefix, app in apps.items() if app for known in app.registered_commands]
+    return sorted(f"{prefix} {known.name or known.callback.__name__}".strip() for prefix, known in found)
+
+
+@pytest.mark.parametrize("command", commands())
 def test_help_of_every_command_has_an_example(cusal: Cusal, command: str) -> None:
     code, out, _ = cusal(*command.split(), "--help")
     assert code == 0
     plain = re.sub(r"\x1b\[[0-9;]*m", "", out)
     assert f"Example: cusal {command}" in " ".join(plain.replace("│", " ").split())
+
+
+def test_prints_its_version(cusal: Cusal) -> None:
+    assert cusal("--version") == (0, f"cusal {__version__}\n", "")
+
+
+def test_help_says_how_to_complete_commands(cusal: Cusal) -> None:
+    code, out, _ = cusal("--help")
+    assert code == 0
+    assert "--install-completion" in out
+
+
+def test_completes_commands_in_bash() -> None:
+    environment = {**os.environ, "_CUSAL_COMPLETE": "complete_bash", "COMP_WORDS": "cusal sco", "COMP_CWORD": "1"}
+    program = "import sys; sys.argv[0] = 'cusal'; from cusal.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["score"]
+
+
+def test_the_command_line_needs_no_extra() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    core = {re.match(r"[\w-]+", requirement)[0] for requirement in project["dependencies"]}  # type: ignore[index]
+    assert {"typer", "rich"} <= core
+    others = ("sqlalchemy", "matplotlib", "pooch", "torch", "PIL", "pyarrow", "ray")
+    program = f"import sys; sys.modules.update(dict.fromkeys({others})); sys.argv[1:] = ['data', 'list']\n"
+    program += "from cusal.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "digits" in done.stdout
 
 
 def test_lists_strategies_presets_and_data_sets(cusal: Cusal) -> None:

@@ -7,6 +7,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,23 @@ def test_importing_cusal_loads_nothing_heavy():
     heavy = ["torch", "sklearn", "matplotlib", "sqlalchemy", "ray", "typer", "rich", "pyarrow"]
     code = f"import sys, cusal; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def missing_extras():
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("MissingExtra"):
+                extra = node.args[1]
+                assert isinstance(extra, ast.Constant), f"{path} names an extra that cannot be read here"
+                yield from ((path.name, name) for name in extra.value.split(","))
+
+
+def test_every_extra_that_an_error_names_exists_and_every_extra_is_named():
+    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    named = set(missing_extras())
+    assert named
+    assert [(file, extra) for file, extra in named if extra not in extras] == []
+    assert extras - {extra for _, extra in named} == {"dev"}
 
 
 def test_a_strategy_file_of_another_name_is_suggested():

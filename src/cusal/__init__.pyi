@@ -1,4 +1,4 @@
-from . import calibration, datasets, metrics, models, recalibration, strategies
+from . import calibration, datasets, metrics, models, recalibration, scale, strategies
 from ._version import __version__
 from .errors import CusalError
 from .loop.pool import Pool
@@ -6,6 +6,8 @@ from .loop.query import query
 from .loop.session import Session
 from .loop.simulate import Round, noisy, simulate
 from .recalibration.evidence import Calibration
+from .scale.picks import Picks
+from .scale.score import score_files
 from .strategies._query_result import Query
 from .strategies._strategy import Strategy
 from .strategies._view import View
@@ -13,6 +15,7 @@ from .strategies._view import View
 __all__ = [
     "Calibration",
     "CusalError",
+    "Picks",
     "Pool",
     "Query",
     "Round",
@@ -27,6 +30,8 @@ __all__ = [
     "noisy",
     "query",
     "recalibration",
+    "scale",
+    "score_files",
     "simulate",
     "strategies",
 ]

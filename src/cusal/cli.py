@@ -3,21 +3,19 @@
 import sys
 from typing import Annotated, NoReturn
 
-from cusal.errors import CusalError, MissingExtra
+import typer
 
-try:
-    import typer
-except ImportError:
-    print(f"cusal: {MissingExtra('the command line', 'bench')}", file=sys.stderr)
-    sys.exit(1)
+from cusal._version import __version__
+from cusal.errors import CusalError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-data_app = typer.Typer(no_args_is_help=True, help="The data sets: which there are, where they lie, how to get them.")
-store_app = typer.Typer(no_args_is_help=True, help="Stores of runs as compact files, to keep or to move.")
+app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+data_app = typer.Typer(no_args_is_help=True, help="List the data sets, find their folder, download them.")
+store_app = typer.Typer(no_args_is_help=True, help="Write a store of runs to compact files, and load them back.")
 app.add_typer(data_app, name="data")
 app.add_typer(store_app, name="store")
 
 StorePlace = Annotated[str, typer.Argument(help="A file, or the URL of a PostgreSQL database.")]
+DataName = Annotated[str, typer.Argument(help="The name of a data set: see cusal data list.")]
 
 
 def main() -> None:
@@ -33,29 +31,48 @@ def _fail(error: CusalError) -> NoReturn:
     sys.exit(1)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"cusal {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def about() -> None:
-    """Label fewer items, and get a classifier that is accurate and honest about its confidence."""
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Label fewer items, and get a classifier that is accurate and honest about its confidence.
+
+    Example: cusal bench demo, then cusal report runs.db
+
+    To complete commands and options with the Tab key, run once: cusal --install-completion
+    """
 
 
 @app.command()
 def bench(
     grid: Annotated[str | None, typer.Argument(help="A preset, or the path of a grid file (.toml).")] = None,
-    strategies: Annotated[str | None, typer.Option(help="Names, separated by commas.")] = None,
+    strategies: Annotated[str | None, typer.Option(help="Names of strategies, separated by commas.")] = None,
     seeds: Annotated[str | None, typer.Option(help="How many (5), a range (5-9) or a list (0,3).")] = None,
-    rounds: Annotated[int | None, typer.Option(help="How many batches are asked for.")] = None,
-    pool: Annotated[int | None, typer.Option(help="How many items are open besides the warm-up; 0 is all.")] = None,
-    on: Annotated[str | None, typer.Option(help="Another preset in place of the one that the grid extends.")] = None,
-    change: Annotated[list[str] | None, typer.Option("--set", help="Any other value: --set epochs=60")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; as many as cores, or one with a GPU.", min=1)] = None,
+    rounds: Annotated[int | None, typer.Option(help="How many batches are labelled in turn.")] = None,
+    pool: Annotated[int | None, typer.Option(help="How many unlabelled items to choose from; 0 means all.")] = None,
+    on: Annotated[str | None, typer.Option(help="A preset to use in place of the one that the grid extends.")] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", help="Change any other value of the grid: --set epochs=60")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes. By default one per core, or one if there is a GPU.", min=1)
+    ] = None,
     store: Annotated[str, typer.Option(help="A file, or the URL of a PostgreSQL database.")] = "runs.db",
-    show: Annotated[bool, typer.Option("--list", help="List the presets and end.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="List the presets and exit.")] = False,
 ) -> None:
-    """Run an experiment; starting it again does only what is missing.
+    """Compare strategies on a data set; a second start does only what is missing.
 
     Example: cusal bench mnist --strategies cusal,margin --seeds 5 --rounds 20 --pool 10000
 
-    An ablation at the paper's size: cusal bench ablation-bandwidth --on svhn
+    An ablation at the size of the paper: cusal bench ablation-bandwidth --on svhn
     """
     if show:
         from cusal.bench.command import list_presets
@@ -76,7 +93,7 @@ def bench(
 
 
 def _print_tables(place: str, run_ids: list[str]) -> None:
-    """Print how good each strategy is at the end, for the experiments that came to it."""
+    """Print how good each strategy is at the end, for the experiments that have finished."""
     from cusal.bench.report import text_table
     from cusal.bench.report.from_store import load
     from cusal.bench.store import Store
@@ -93,7 +110,7 @@ def report(
     out: Annotated[str, typer.Option(help="The folder to write to.")] = "report",
     formats: Annotated[str, typer.Option("--format", help="Any of html, md, tex, csv.")] = "html,md,tex,csv",
 ) -> None:
-    """Write tables, tests and figures of the runs in a store.
+    """Write a report of the runs in a store: tables, significance tests and figures.
 
     Example: cusal report runs.db --out report --format html
     """
@@ -108,30 +125,47 @@ def report(
 
 @app.command()
 def score(
-    pool: Annotated[str, typer.Option(help="The pool: .npy, .npz, Parquet, or a folder of such parts.")],
-    batch_size: Annotated[int, typer.Option("-k", "--batch-size", help="How many picks.")],
-    labelled: Annotated[str | None, typer.Option(help="The labelled points, with labels; for cusal.")] = None,
-    out: Annotated[str, typer.Option(help="The file to write.")] = "picks.csv",
-    strategy: Annotated[str, typer.Option(help="cusal, least_confidence, margin, entropy or random.")] = "cusal",
-    bandwidth: Annotated[float, typer.Option(help="Of the kernel of cusal.")] = 1e-3,
-    seed: Annotated[int, typer.Option(help="For random.")] = 0,
-    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
-    address: Annotated[str | None, typer.Option(help="Of a Ray cluster; a new one here unless told.")] = None,
+    pool: Annotated[
+        str, typer.Option(help="A file of probabilities (.npy, .npz, .parquet), or a folder of such files.")
+    ],
+    batch_size: Annotated[int, typer.Option("-k", "--batch-size", help="How many items to pick.")],
+    labelled: Annotated[
+        str | None, typer.Option(help="The labelled points, with labels. The strategy cusal needs them.")
+    ] = None,
+    out: Annotated[str, typer.Option(help="The CSV file to write.")] = "picks.csv",
+    strategy: Annotated[
+        str, typer.Option(help="cusal, least_confidence, margin, entropy, random, or your own package.module:Name.")
+    ] = "cusal",
+    bandwidth: Annotated[float | None, typer.Option(help="Of the kernel of cusal. By default 0.001.")] = None,
+    seed: Annotated[int, typer.Option(help="For strategies that draw at random.")] = 0,
+    engine: Annotated[str, typer.Option(help="local, or ray for a Ray cluster.")] = "local",
+    address: Annotated[str | None, typer.Option(help="Of a Ray cluster. By default a new one on this machine.")] = None,
 ) -> None:
-    """Pick from a pool in files, however large; stopped and started again, it goes on where it was.
+    """Pick from a pool in files, however large. If it is stopped, the same command resumes.
 
     Example: cusal score --pool pool/ --labelled labelled.npz -k 1000 --out picks.csv
+
+    In Python: cusal.score_files("pool/", "labelled.npz", batch_size=1000, out="picks.csv")
     """
     from cusal import scale
+    from cusal import strategies as known
 
-    request = scale.Request(batch_size, strategy=strategy, bandwidth=bandwidth, seed=seed)
-    scale.score(scale.Files(pool, out, labelled), request, engine=scale.find_engine(engine, address))
+    settings = {} if bandwidth is None else {"bandwidth": bandwidth}
+    scale.score_files(
+        pool,
+        labelled,
+        batch_size=batch_size,
+        out=out,
+        strategy=known.make(strategy, **settings),
+        engine=scale.find_engine(engine, address),
+        seed=seed,
+    )
     print(out)
 
 
 @app.command()
 def strategies() -> None:
-    """List the strategies and what each does.
+    """List the strategies, each with what it does.
 
     Example: cusal strategies
     """
@@ -143,7 +177,7 @@ def strategies() -> None:
 
 @data_app.command("list")
 def data_list() -> None:
-    """List the data sets, and which are there.
+    """List the data sets, and say which of them are on this machine.
 
     Example: cusal data list
     """
@@ -156,8 +190,8 @@ def data_list() -> None:
 
 
 @data_app.command("where")
-def data_where(name: Annotated[str, typer.Argument(help="The name of a data set.")]) -> None:
-    """Print the folder of a data set.
+def data_where(name: DataName) -> None:
+    """Print the folder in which the files of a data set lie, or belong.
 
     Example: cusal data where mnist
     """
@@ -167,8 +201,8 @@ def data_where(name: Annotated[str, typer.Argument(help="The name of a data set.
 
 
 @data_app.command("get")
-def data_get(name: Annotated[str, typer.Argument(help="The name of a data set.")]) -> None:
-    """Download a data set, check it, and print its folder; goes on where it stopped.
+def data_get(name: DataName) -> None:
+    """Download a data set, check it, and print its folder. A stopped download resumes.
 
     Example: cusal data get mnist
     """
@@ -179,7 +213,7 @@ def data_get(name: Annotated[str, typer.Argument(help="The name of a data set.")
 
 @store_app.command("export")
 def store_export(store: StorePlace, folder: Annotated[str, typer.Argument(help="The folder to write to.")]) -> None:
-    """Write the runs of a store to compact files that load back.
+    """Write the runs of a store to compact files, which cusal store load reads.
 
     Example: cusal store export runs.db results/mnist
     """
@@ -191,7 +225,7 @@ def store_export(store: StorePlace, folder: Annotated[str, typer.Argument(help="
 
 @store_app.command("load")
 def store_load(store: StorePlace, folder: Annotated[str, typer.Argument(help="A folder that export wrote.")]) -> None:
-    """Put exported runs into a store, new or not; unfinished ones go on from there.
+    """Put exported runs into a store, new or old. Unfinished runs can then be resumed.
 
     Example: cusal store load runs.db results/mnist
     """

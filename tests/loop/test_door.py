@@ -188,7 +188,7 @@ REFUSED = {
         lambda: cusal.Session(X, GaussianNB(), cusal.strategies.Margin),
         r"give an object of it: Margin\(\)",
     ),
-    "a number as strategy": (lambda: cusal.Session(X, GaussianNB(), 3), "strategy is a int; expected a name"),
+    "a number as strategy": (lambda: cusal.Session(X, GaussianNB(), 3), "strategy is 3; expected a name"),
     "negative seed": (lambda: cusal.Session(X, GaussianNB(), seed=-1), "seed is -1"),
     "fractional seed": (lambda: cusal.Session(X, GaussianNB(), seed=0.5), "seed is 0.5"),
     "text as seed": (lambda: cusal.query([[0.5, 0.5]], batch_size=1, strategy="random", seed="a"), "seed is 'a'"),

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 KINDS = ("npy", "npy by column", "npz", "npz compressed", "list", "fixed list", "columns")
+PRECISIONS = ("float16", "three decimals", "float32", "float64")
 
 
 class Pool(NamedTuple):
@@ -27,8 +28,16 @@ def make_pool(rows: int = 700, classes: int = 4, *, dtype: str = "float32", seed
     return Pool(probs.astype(dtype), reference.astype(dtype), rng.integers(classes, size=60))
 
 
+def rough_pool(precision: str) -> Pool:
+    """Return a pool as files often hold it: rows that sum to one, and rows that only nearly do."""
+    pool = make_pool(dtype="float64")
+    if precision == "three decimals":
+        return Pool(np.round(pool.probs, 3), np.round(pool.reference, 3), pool.labels)
+    return Pool(pool.probs.astype(precision), pool.reference.astype(precision), pool.labels)
+
+
 def write_part(folder: Path, name: str, kind: str, probs: np.ndarray, ids: object = None) -> Path:
-    """Write one part and give its path; row groups hold 100 rows."""
+    """Write one part and return its path; row groups hold 100 rows."""
     path = folder / f"{name}.{kind[:3] if kind.startswith('np') else 'parquet'}"
     if kind.startswith("npy"):
         np.save(path, np.asfortranarray(probs) if "column" in kind else probs)

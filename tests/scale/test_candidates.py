@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cusal.scale.candidates import Candidates, from_cut
-from cusal.strategies._strategy import best
+from cusal.strategies._strategy import top_rows
 
 
 def candidates_of(keys: np.ndarray, start: int, count: int) -> Candidates:
-    rows = best(keys, min(count, len(keys)))
+    rows = top_rows(keys, min(count, len(keys)))
     return Candidates(
         keys=keys[rows],
         rows=start + rows,
@@ -40,7 +40,7 @@ def test_merging_the_parts_gives_the_best_rows_of_the_whole(
     while parts:  # in a random order
         merged = Candidates.merge([merged, parts.pop(rng.integers(len(parts)))], count)
 
-    expected = best(keys, min(count, len(keys)))
+    expected = top_rows(keys, min(count, len(keys)))
     np.testing.assert_array_equal(merged.rows, expected)
     np.testing.assert_array_equal(merged.ids.astype(int), expected)
     shared = (keys[:, :1] == keys[expected, 0]).sum(axis=0)

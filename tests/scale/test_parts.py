@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from pools import KINDS, as_table, make_pool, write_part
 
+from cusal._checks import as_probs
 from cusal.errors import DataError
 from cusal.scale import parts
-from cusal.scale.parts import LABELS, cut_into_chunks, iterate_tiles, open_pool
+from cusal.scale.parts import LABELS
+from cusal.scale.pool_files import cut_into_chunks, iterate_tiles, open_pool
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +31,7 @@ def read_all(path: Path, chunk_rows: int = 150) -> np.ndarray:
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_come_back_as_they_were_written(tmp_path: Path, kind: str) -> None:
     probs = make_pool().probs
-    np.testing.assert_array_equal(read_all(write_part(tmp_path, "pool", kind, probs)), probs)
+    np.testing.assert_array_equal(read_all(write_part(tmp_path, "pool", kind, probs)), as_probs(probs))
 
 
 def test_chunks_are_numbered_through_all_parts(tmp_path: Path) -> None:
@@ -189,8 +191,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_named(tmp_path: Path) -> None:
 
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path) -> None:
     path = write_part(tmp_path, "pool", "list", make_pool().probs)
-    program = (
-        "import sys; sys.modules['pyarrow'] = None\nfrom cusal.scale.parts import open_pool; open_pool(sys.argv[1])"
-    )
+    hidden = "import sys; sys.modules['pyarrow'] = None; "
+    program = hidden + "from cusal.scale.pool_files import open_pool; open_pool(sys.argv[1])"
     run = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
     assert "pip install 'cusal[parquet]'" in run.stderr

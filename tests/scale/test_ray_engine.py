@@ -13,13 +13,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pools import Pool, make_pool, write_labelled, write_part
+from pools import PRECISIONS, Pool, make_pool, rough_pool, write_labelled, write_part
 
+import cusal
+from cusal import strategies
 from cusal.errors import DataError
 from cusal.scale import Files, Request, score
 from cusal.scale.candidates import Candidates
 from cusal.scale.engines.local import LocalEngine
-from cusal.scale.parts import Chunk, cut_into_chunks, open_pool
+from cusal.scale.parts import Chunk
+from cusal.scale.pool_files import cut_into_chunks, open_pool
 from cusal.scale.scorer import Scorer
 
 ray = pytest.importorskip("ray", reason="the Ray engine needs cusal[ray]")
@@ -96,10 +99,26 @@ def test_the_picks_are_those_of_the_local_engine_bit_for_bit(
         written = []
         for engine in (LocalEngine(), RayEngine(cluster.address)):
             out = tmp_path / "picks.csv"
-            score(Files(path, out, labelled), Request(50, strategy=strategy), engine=engine, quiet=True, chunk_rows=500)
+            score(
+                Files(path, out, labelled),
+                Request(50, strategies.make(strategy)),
+                engine=engine,
+                quiet=True,
+                chunk_rows=500,
+            )
             written.append(out.read_bytes())
         assert written[0] == written[1]
     assert ray.is_initialized()  # a connection that was there before is left open
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_rows_of_any_precision_give_the_picks_of_query(cluster: Any, tmp_path: Path, precision: str) -> None:
+    rough = rough_pool(precision)
+    path, labelled = write_part(tmp_path, "pool", "list", rough.probs), write_labelled(tmp_path, rough)
+    picks = cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv", engine="ray")
+    query = cusal.query(rough.probs, rough.reference, rough.labels, batch_size=40)
+    np.testing.assert_array_equal(picks.indices, query.indices)
+    np.testing.assert_array_equal(picks.decided_by, query.decided_by)
 
 
 def test_a_killed_worker_changes_nothing(cluster: Any, tmp_path: Path, pool: Pool) -> None:
@@ -190,7 +209,8 @@ def test_the_driver_cancels_what_runs_when_it_is_stopped(cluster: Any, tmp_path:
 def test_no_cluster_at_an_address_is_known_at_once(tmp_path: Path, pool: Pool) -> None:
     program = (
         "import sys; from cusal.scale import *; from cusal.scale.engines.ray_engine import RayEngine\n"
-        "score(Files(sys.argv[1], 'picks.csv'), Request(5, strategy='margin'), engine=RayEngine('127.0.0.1:1'))"
+        "from cusal.strategies import Margin\n"
+        "score(Files(sys.argv[1], 'picks.csv'), Request(5, Margin()), engine=RayEngine('127.0.0.1:1'))"
     )
     path = write_part(tmp_path, "pool", "npy", pool.probs)
     run = subprocess.run(

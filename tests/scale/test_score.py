@@ -21,6 +21,7 @@ from cusal import strategies
 from cusal.errors import CusalError, DataError, InvalidInput, PoolExhausted, UnknownName
 from cusal.scale import Files, LocalEngine, Request, parts, score
 from cusal.scale.progress import Progress
+from cusal.strategies import Cusal
 from cusal.strategies._view import View
 
 
@@ -94,7 +95,7 @@ def test_picks_do_not_depend_on_tiles_and_chunks(tmp_path: Path, pool: Pool, mon
 @pytest.mark.parametrize("name", ["least_confidence", "margin", "entropy", "random"])
 def test_other_strategies_pick_what_they_pick_in_memory(tmp_path: Path, pool: Pool, name: str) -> None:
     path = write_part(tmp_path, "pool", "list", pool.probs)
-    score(Files(path, tmp_path / "picks.csv"), Request(60, strategy=name, seed=5), quiet=True, chunk_rows=200)
+    score(Files(path, tmp_path / "picks.csv"), Request(60, strategies.make(name), 5), quiet=True, chunk_rows=200)
     empty = (np.empty((0, 4)), np.empty(0, dtype=np.int64))
     view = View.of_arrays(np.arange(len(pool.probs)), np.random.default_rng(5), probs=pool.probs, reference=empty)
     picks = read_picks(tmp_path / "picks.csv")
@@ -127,9 +128,9 @@ def test_the_bandwidth_is_that_of_the_strategy(tmp_path: Path, pool: Pool) -> No
     files = Files(
         write_part(tmp_path, "pool", "npy", pool.probs), tmp_path / "picks.csv", write_labelled(tmp_path, pool)
     )
-    picks = score(files, Request(20, bandwidth=0.05), quiet=True)
+    picks = score(files, Request(20, Cusal(bandwidth=0.05)), quiet=True)
     query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=20, bandwidth=0.05)
-    np.testing.assert_array_equal(picks.rows, query.indices)
+    np.testing.assert_array_equal(picks.indices, query.indices)
 
 
 class Stopping(LocalEngine):
@@ -233,11 +234,24 @@ def test_a_full_disk_is_named(tmp_path: Path, pool: Pool) -> None:
     ("request_of", "error", "words"),
     [
         (lambda: Request(0), InvalidInput, "batch_size"),
-        (lambda: Request(5, strategy="badge"), UnknownName, "badge"),
-        (lambda: Request(5, strategy="marginn"), UnknownName, "did you mean 'margin'"),
+        (
+            lambda: Request(5, strategies.make("badge")),
+            InvalidInput,
+            "Badge looks at the whole pool at once.*cusal, entropy",
+        ),
+        (lambda: Request(5, strategies.make("marginn")), UnknownName, "did you mean 'margin'"),
         (lambda: Request(5, seed=-1), InvalidInput, "seed"),
         (lambda: Request(701), PoolExhausted, "only 700"),
-        (lambda: Request(5, bandwidth=-1.0), InvalidInput, "bandwidth"),
+        (lambda: Request(5, Cusal(bandwidth=-1.0)), InvalidInput, "bandwidth"),
+        (lambda: Request(5, strategies.make("cluster_cusal")), InvalidInput, "ClusterCusal looks at the whole pool"),
+        (lambda: Request(5, Cusal(batch_aware=True)), InvalidInput, "batch_aware looks at the whole pool"),
+        (lambda: Request(5, Cusal(tie_break="diverse")), InvalidInput, "diverse"),
+        (
+            lambda: Request(5, strategies.make("margin", bandwidth=1)),
+            UnknownName,
+            "no setting of margin named 'bandwidth'",
+        ),
+        (lambda: Request(5, strategies.make(Cusal)), InvalidInput, "give an object of it"),
     ],
 )
 def test_a_wrong_request_is_refused(tmp_path, pool, request_of, error, words) -> None:  # type: ignore[no-untyped-def]
@@ -257,12 +271,14 @@ def test_cusal_needs_labelled_points(tmp_path: Path, pool: Pool) -> None:
 def test_a_missing_folder_for_the_output_is_known_at_once(tmp_path: Path, pool: Pool) -> None:
     path = write_part(tmp_path, "pool", "npy", pool.probs)
     with pytest.raises(DataError, match="there is no folder"):
-        score(Files(path, tmp_path / "none" / "picks.csv"), Request(5, strategy="margin"), quiet=True)
+        score(Files(path, tmp_path / "none" / "picks.csv"), Request(5, strategies.make("margin")), quiet=True)
 
 
 def test_progress_is_a_bar_on_a_terminal(tmp_path: Path, pool: Pool) -> None:
     path = write_part(tmp_path, "pool", "npy", pool.probs)
-    program = "import sys; from cusal.scale import *; score(Files(*sys.argv[1:]), Request(5, strategy='margin'))"
+    program = (
+        "import sys; from cusal import *; score_files(sys.argv[1], batch_size=5, out=sys.argv[2], strategy='margin')"
+    )
     ours, theirs = pty.openpty()
     subprocess.run([sys.executable, "-c", program, path, tmp_path / "picks.csv"], stderr=theirs, check=True)
     os.close(theirs)

@@ -5,10 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pools import make_pool, write_labelled, write_part
 
 from cusal.scale import Files, Request, score
+from cusal.strategies import Cusal
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -32,7 +34,7 @@ def test_the_command_writes_what_the_function_writes(folder: Path) -> None:
     assert done.stdout == "picks.csv\n"
     assert "700 of 700 rows" in done.stderr
     files = Files(folder / "pool.parquet", folder / "expected.csv", folder / "labelled.npz")
-    score(files, Request(20, bandwidth=0.01), quiet=True)
+    score(files, Request(20, Cusal(bandwidth=0.01)), quiet=True)
     assert (folder / "picks.csv").read_bytes() == (folder / "expected.csv").read_bytes()
 
 
@@ -41,7 +43,14 @@ def test_the_command_writes_what_the_function_writes(folder: Path) -> None:
     [
         (("--pool", "none.npy", "-k", "5"), "there is no file or folder none.npy"),
         (("--pool", "pool.parquet", "-k", "5"), "needs labelled points"),
-        (("--pool", "pool.parquet", "-k", "5", "--strategy", "badge"), "no strategy for pools in files named 'badge'"),
+        (("--pool", "pool.parquet", "-k", "5", "--strategy", "badge"), "Badge looks at the whole pool at once"),
+        (("--pool", "pool.parquet", "-k", "5", "--strategy", "margn"), "did you mean 'margin'"),
+        (("--pool", "pool.parquet", "-k", "5", "--strategy", "no.such:Thing"), "in no module that Python finds"),
+        (("--pool", "pool.parquet", "-k", "5", "--strategy", "os:getcwd"), "'os:getcwd' is no strategy"),
+        (
+            ("--pool", "pool.parquet", "-k", "5", "--strategy", "margin", "--bandwidth", "0.1"),
+            "no setting of margin named 'bandwidth'",
+        ),
         (("--pool", "pool.parquet", "-k", "5", "--engine", "spark"), "no engine named 'spark'"),
         (("--pool", "pool.parquet", "-k", "5", "--address", "a:1"), "add --engine ray"),
     ],
@@ -60,3 +69,32 @@ def test_wrong_usage_is_exit_code_2(folder: Path) -> None:
 
 def test_help_shows_an_example(folder: Path) -> None:
     assert "cusal score --pool" in run(folder, "--help", COLUMNS="200").stdout
+
+
+OWN_STRATEGY = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cusal import Strategy
+
+
+@dataclass(frozen=True)
+class LastClass(Strategy):
+    by_row: ClassVar[bool] = True
+    sign: float = 1.0
+
+    def keys(self, view):
+        return self.sign * view.probs[:, -1]
+"""
+
+
+def test_a_strategy_of_ones_own_scores_files(folder: Path) -> None:
+    (folder / "own_strategy_of_a_test.py").write_text(OWN_STRATEGY)
+    arguments = ("--pool", "pool.parquet", "-k", "5", "--strategy", "own_strategy_of_a_test:LastClass")
+    done = run(
+        folder, *arguments, "--out", "own.csv", PYTHONPATH=f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    )
+    assert done.returncode == 0, done.stderr
+    ids = [int(line.split(",")[1]) for line in (folder / "own.csv").read_text().splitlines()[1:]]
+    expected = np.lexsort((np.arange(700), -make_pool().probs[:, -1]))[:5]
+    assert ids == expected.tolist()

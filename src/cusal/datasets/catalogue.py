@@ -9,16 +9,29 @@ from types import ModuleType
 
 from cusal.datasets.dataset import Dataset, Source
 from cusal.datasets.files import data_folder, missing
-from cusal.datasets.formats.arrays import load_npz
-from cusal.datasets.formats.table import load_csv
+from cusal.datasets.formats import load_own, own_formats
 from cusal.errors import UnknownName
-
-OWN_FILES = {"csv": load_csv, "npz": load_npz}
 
 
 @dataclass(frozen=True)
 class Description:
-    """One row of the list of data sets; `present` tells whether its files are there."""
+    """One row of the list of data sets.
+
+    Attributes
+    ----------
+    name : str
+        What `load` takes.
+    title : str
+        What people call it.
+    classes, train, test : int
+        How many classes, train items and test items it has.
+    shape : tuple of int
+        The shape of one item.
+    present : bool
+        Whether its files are there.
+    folder : Path
+        Where they lie, or would lie.
+    """
 
     name: str
     title: str
@@ -38,8 +51,15 @@ def _modules() -> dict[str, ModuleType]:
 
 
 def names() -> list[str]:
-    """Give the names of all data sets, sorted.
+    """Return the names of all data sets, sorted.
 
+    Returns
+    -------
+    list of str
+        Each name is that of a file of `cusal.datasets`.
+
+    Examples
+    --------
     >>> "digits" in names()
     True
     """
@@ -47,30 +67,89 @@ def names() -> list[str]:
 
 
 def find_source(name: str) -> Source:
-    """Give what is known of a data set without reading it."""
+    """Return what is known of a data set without reading it.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    Source
+        Its title, size, files, addresses and licence.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such data set; the message suggests the nearest name.
+
+    Examples
+    --------
+    >>> find_source("mnist").train
+    60000
+    """
     if name not in _modules():
-        raise UnknownName("data set", name, [*names(), *(f"{kind}:PATH" for kind in OWN_FILES)])
+        raise UnknownName("data set", name, [*names(), *(f"{kind}:PATH" for kind in own_formats())])
     source = _modules()[name].SOURCE
     assert isinstance(source, Source)
     return source
 
 
 def where(name: str, folder: str | Path | None = None) -> Path:
-    """Give the folder that holds, or would hold, the files of a data set."""
+    """Return the folder that holds, or would hold, the files of a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    folder : str or Path, optional
+        The folder of all data sets, as in `load`.
+
+    Returns
+    -------
+    Path
+        The folder, which need not exist.
+
+    Examples
+    --------
+    >>> where("mnist", "data").as_posix()
+    'data/mnist'
+    """
     return data_folder(folder) / find_source(name).folder
 
 
 def load(name: str, folder: str | Path | None = None) -> Dataset:
-    """Give a data set by its name, or one's own from "csv:PATH" or "npz:PATH".
+    """Return a data set by its name, or one's own from a file.
 
-    `folder` is the folder of all data sets; else CUSAL_DATA names it, else it is the user's cache folder.
+    Parameters
+    ----------
+    name : str
+        One of `names()`; or the path of a file of one's own, with or without its kind in front: "table.csv",
+        "csv:table.txt", "npz:arrays.npz".
+    folder : str or Path, optional
+        The folder of all data sets. By default the one that CUSAL_DATA names, else the user's cache folder.
 
+    Returns
+    -------
+    Dataset
+        Items ready for a model, their labels and the names of the classes.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such data set.
+    DataError
+        If a file is missing or damaged; the message says how to get it.
+
+    Examples
+    --------
     >>> load("digits").train.shape
     (1438, 1, 8, 8)
     """
-    kind, colon, path = name.partition(":")
-    if colon and kind in OWN_FILES:
-        return OWN_FILES[kind](Path(path).expanduser())
+    own = load_own(name)
+    if own is not None:
+        return own
     place = where(name, folder)
     dataset = _modules()[name].load(place)
     assert isinstance(dataset, Dataset)
@@ -78,7 +157,23 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
 
 
 def describe(folder: str | Path | None = None) -> list[Description]:
-    """Give one row for each data set, sorted by name."""
+    """Return one row for each data set, sorted by name.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        The folder of all data sets, as in `load`.
+
+    Returns
+    -------
+    list of Description
+        Name, size and whether the files are there.
+
+    Examples
+    --------
+    >>> next(row.classes for row in describe() if row.name == "digits")
+    10
+    """
     rows = []
     for name in names():
         source, place = find_source(name), where(name, folder)

@@ -14,7 +14,7 @@ SOURCE = replace(cifar10.SOURCE, title="CIFAR-10 with a long tail, factor 50", t
 
 
 def load(folder: Path, *, factor: float = FACTOR, batch: int = 10_000) -> Dataset:
-    """Give CIFAR-10 with the first images of each class in published order kept, and the whole test set.
+    """Return CIFAR-10 with the first images of each class in published order kept, and the whole test set.
 
     `factor` is how many times larger the first class is than the last.
     """
@@ -23,7 +23,7 @@ def load(folder: Path, *, factor: float = FACTOR, batch: int = 10_000) -> Datase
 
 
 def long_tail(labels: Labels, factor: float) -> Labels:
-    """Give the positions, ascending, of what each class keeps: fewer and fewer from class 0 to the last."""
+    """Return the positions, ascending, of what each class keeps: fewer and fewer from class 0 to the last."""
     members = [np.flatnonzero(labels == label) for label in range(SOURCE.classes)]
     steps = SOURCE.classes - 1
     kept = [positions[: int(len(positions) * factor ** (-k / steps))] for k, positions in enumerate(members)]

@@ -6,10 +6,9 @@ A file of this package that defines `SOURCE` and `load(folder)` is a data set; t
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from cusal._types import Indices
 
-Labels = NDArray[np.int64]
+Labels = Indices  # class numbers
 
 
 class Items(Protocol):
@@ -25,12 +24,28 @@ class Items(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """What its publisher ships: counts, files, addresses and licence.
+    """What the publisher of a data set ships.
 
-    `forms` lists the sets of files that hold the data, any one of which is enough; paths are relative to
-    `folder` in the data folder. `checksums` pairs each file that can be downloaded with "md5:..." or
-    "sha256:...", `addresses` are the folders on the web that serve them, tried in order. `advice` says how to
-    obtain what cannot be downloaded.
+    Attributes
+    ----------
+    title : str
+        What people call it.
+    classes, train, test : int
+        How many classes, train items and test items it has.
+    shape : tuple of int
+        The shape of one item.
+    licence : str
+        Under which terms it may be used.
+    folder : str
+        Its folder in the data folder; paths in `forms` are relative to it.
+    forms : tuple of tuples of str
+        The sets of files that hold the data, any one of which is enough.
+    checksums : tuple of (str, str)
+        Each file that can be downloaded, with "md5:..." or "sha256:...".
+    addresses : tuple of str
+        The folders on the web that serve them, tried in order.
+    advice : str
+        How to obtain what cannot be downloaded.
     """
 
     title: str
@@ -48,10 +63,19 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A loaded data set: items ready for a network, labels 0 .. classes - 1, and the names of the classes.
+    """A loaded data set: items ready for a network, and their labels.
 
-    `train` and `test` have shape (n, ...), float32 and normalised, channels first for images. `train` serves
-    as warm-up and pool, `test` as test set.
+    Attributes
+    ----------
+    name : str
+        What `load` was given.
+    train, test : array of shape (n, ...)
+        The items, float32 and normalised, channels first for images; or something on disk that is indexed like an
+        array. `train` serves as warm-up and pool.
+    train_labels, test_labels : array of shape (n,), int64
+        Class numbers 0 .. classes - 1.
+    classes : tuple of str
+        The names of the classes.
     """
 
     name: str

@@ -18,7 +18,7 @@ SOURCE = Source(
 
 
 def load(folder: Path) -> Dataset:
-    """Give the digits, split by class and normalised with the train split's mean and deviation."""
+    """Return the digits, split by class and normalised with the train split's mean and deviation."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)

@@ -1,4 +1,4 @@
-"""Downloads of the publishers' files: pooch checks them, and what was cut short goes on where it stopped."""
+"""Downloads of the publishers' files: pooch checks them, and what was cut short resumes where it stopped."""
 
 import http.client
 import os
@@ -28,10 +28,34 @@ def print_progress(file: str, done: int, total: int) -> None:
 
 
 def get(name: str, folder: str | Path | None = None, *, progress: Progress = print_progress) -> Path:
-    """Download what a data set lacks and give the folder that holds it.
+    """Download what a data set lacks and return the folder that holds it.
 
-    `folder` is the folder of all data sets, as in `load`. `progress` is called with the file's name, the
-    bytes that are there and the bytes in all. Files that are there already are checked and kept.
+    Files that are there already are checked and kept. A download that was stopped resumes where it was.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    folder : str or Path, optional
+        The folder of all data sets, as in `load`.
+    progress : callable
+        Called with the file's name, the bytes that are there and the bytes in all. By default a line on the error
+        stream, when a person can see it.
+
+    Returns
+    -------
+    Path
+        The folder that holds the files.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be downloaded or written; the message says what to do instead.
+
+    Examples
+    --------
+    >>> get("digits", "anywhere").name  # it comes with scikit-learn: there is nothing to download
+    'anywhere'
     """
     source = find_source(name)
     return get_source(name, source, data_folder(folder) / source.folder, progress=progress)
@@ -47,7 +71,7 @@ def get_source(name: str, source: Source, folder: Path, *, progress: Progress = 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"cannot make {folder} for {name}: {error.strerror}; let CUSAL_DATA name another.") from error
+        raise DataError(f"cannot make {folder} for {name}: {error.strerror}; name another in CUSAL_DATA.") from error
     for file, checksum in source.checksums:
         _get_file(folder / file, checksum, addresses=source.addresses, progress=progress)
     return folder
@@ -73,7 +97,7 @@ def _get_file(path: Path, checksum: str, *, addresses: tuple[str, ...], progress
         else:
             return
     raise DataError(
-        f"{path.name} could not be downloaded ({'; '.join(failures)}); run the command again to go on where "
+        f"{path.name} could not be downloaded ({'; '.join(failures)}); run the command again to resume where "
         f"it stopped, or put the file into {path.parent} yourself."
     )
 

@@ -53,5 +53,5 @@ SOURCE = Source(
 
 
 def load(folder: Path) -> Dataset:
-    """Give Fashion-MNIST with pixels in [-1, 1]."""
+    """Return Fashion-MNIST with pixels in [-1, 1]."""
     return load_idx("fashion_mnist", SOURCE, folder, classes=CLASSES, scale=(0.5, 0.5))

@@ -8,57 +8,60 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._folders import chosen_folder
 from cusal.datasets.dataset import Labels, Source
 from cusal.errors import DataError
 
 
 def data_folder(folder: str | Path | None = None) -> Path:
-    """Give the folder of all data sets: `folder`, else CUSAL_DATA's, else the user's cache folder."""
-    return _chosen(folder or os.environ.get("CUSAL_DATA"))
+    """Return the folder of all data sets.
 
+    Parameters
+    ----------
+    folder : str or Path, optional
+        The folder to use. By default the one that the environment variable CUSAL_DATA names, else the user's cache
+        folder.
 
-def cache_folder() -> Path:
-    """Give the folder of what can be computed again: CUSAL_CACHE's, else the user's cache folder."""
-    return _chosen(os.environ.get("CUSAL_CACHE"))
+    Returns
+    -------
+    Path
+        The folder, which need not exist.
 
-
-def _chosen(folder: str | Path | None) -> Path:
-    if folder:
-        return Path(folder).expanduser()
-    try:
-        import pooch
-    except ImportError:
-        return Path.home() / ".cache" / "cusal"
-    return Path(pooch.os_cache("cusal"))
+    Examples
+    --------
+    >>> data_folder("somewhere").name
+    'somewhere'
+    """
+    return chosen_folder(folder or os.environ.get("CUSAL_DATA"))
 
 
 def missing(source: Source, folder: Path) -> list[str]:
-    """Give the files that `folder` lacks: none when a form is complete, else those of the fullest form."""
+    """Return the files that `folder` lacks: none when a form is complete, else those of the fullest form."""
     gaps = [[name for name in form if not (folder / name).exists()] for form in source.forms]
     return next((gap for gap in gaps if not gap), gaps[_fullest(source, gaps)])
 
 
 def _fullest(source: Source, gaps: list[list[str]]) -> int:
-    """Give the form with the most files there; the first one when there is nothing at all."""
+    """Return the form with the most files there; the first one when there is nothing at all."""
     there = [len(form) - len(gap) for form, gap in zip(source.forms, gaps, strict=True)]
     return there.index(max(there))
 
 
 def find_form(name: str, source: Source, folder: Path) -> tuple[Path, ...]:
-    """Give the paths of the first complete form in `folder`, or an error that names what is missing there."""
+    """Return the paths of the first complete form in `folder`; raise an error that names what is missing there."""
     gap = missing(source, folder)
     if gap:
         remedy = source.advice or f"run: cusal data get {name}"
         raise DataError(
             f"{name}: {', '.join(gap)} not found in {folder}; {remedy}, put the files there as published, "
-            "or let CUSAL_DATA name the folder of your data sets."
+            "or name the folder of your data sets in CUSAL_DATA."
         )
     form = next(form for form in source.forms if all((folder / part).exists() for part in form))
     return tuple(folder / part for part in form)
 
 
 def read_bytes(path: Path) -> bytes:
-    """Give the whole content of a file, unpacked when its name ends in .gz."""
+    """Return the whole content of a file, unpacked when its name ends in .gz."""
     try:
         packed = path.read_bytes()
     except OSError as error:
@@ -72,12 +75,12 @@ def read_bytes(path: Path) -> bytes:
 
 
 def corrupt(path: Path, found: str) -> DataError:
-    """Give the error for a file that is truncated or not what its name says."""
+    """Return the error for a file that is truncated or not what its name says."""
     return DataError(f"{path} is corrupt or truncated: {found.rstrip('.')}; replace it with a fresh copy.")
 
 
 def as_classes(values: NDArray[np.integer], path: Path, *, count: int, classes: int) -> Labels:
-    """Give labels read from `path` as int64, one for each of `count` items and within 0 .. classes - 1."""
+    """Return labels read from `path` as int64, one for each of `count` items and within 0 .. classes - 1."""
     if len(values) != count:
         raise corrupt(path, f"it holds {len(values)} labels for {count} items")
     bad = (values < 0) | (values >= classes)

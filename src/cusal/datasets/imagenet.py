@@ -23,7 +23,7 @@ SOURCE = Source(
 
 
 def load(folder: Path) -> Dataset:
-    """Give ImageNet, or the part of its classes that is there; the validation images are the test set."""
+    """Return ImageNet, or the part of its classes that is there; the validation images are the test set."""
     train_at, test_at = find_form("imagenet", SOURCE, folder)
     classes = list_classes(train_at)
     others = set(classes) ^ set(list_classes(test_at))

@@ -40,5 +40,5 @@ SOURCE = Source(
 
 
 def load(folder: Path) -> Dataset:
-    """Give MNIST, normalised with the training pixels' mean and deviation."""
+    """Return MNIST, normalised with the training pixels' mean and deviation."""
     return load_idx("mnist", SOURCE, folder, classes=tuple("0123456789"), scale=(0.1307, 0.3081))

@@ -9,7 +9,7 @@ TEST_SHARE = 0.2
 
 
 def split_stratified(labels: Labels, *, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give the positions of the train and the test items, ascending: a fifth of each class is for the test.
+    """Return the positions of the train and the test items, ascending: a fifth of each class is for the test.
 
     A class of one or two items stays in the train split, so that it can be learned at all.
     """

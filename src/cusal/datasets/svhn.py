@@ -31,7 +31,7 @@ SOURCE = Source(
 
 
 def load(folder: Path) -> Dataset:
-    """Give SVHN, normalised with the training pixels' mean and deviation of each channel."""
+    """Return SVHN, normalised with the training pixels' mean and deviation of each channel."""
     (train, train_labels), (test, test_labels) = (_read(path) for path in find_form("svhn", SOURCE, folder))
     return Dataset("svhn", train, train_labels, test, test_labels, classes=tuple("0123456789"))
 

@@ -1,1 +1,4 @@
-"""Items as vectors: computed once, kept on disk."""
+"""Items as vectors: computed once, kept on disk.
+
+`images` turns images into the features of a pretrained network, `cache` keeps them.
+"""

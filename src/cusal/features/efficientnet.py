@@ -45,14 +45,14 @@ class Convolution(nn.Conv2d):  # type: ignore[misc]
         self.bounded = bounded
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give (n, outputs, ceil(height / stride), ceil(width / stride))."""
+        """Return (n, outputs, ceil(height / stride), ceil(width / stride))."""
         if self.stride[0] > 1:
             x = nn.functional.pad(x, [*self._missing(x.shape[3]), *self._missing(x.shape[2])])
         x = super().forward(x)
         return nn.functional.relu6(x, inplace=True) if self.bounded else x
 
     def _missing(self, length: int) -> tuple[int, int]:
-        """Give the zeros before and after a side, so that a window starts at every stride."""
+        """Return the zeros before and after a side, so that a window starts at every stride."""
         stride, kernel = self.stride[0], self.kernel_size[0]
         zeros = max((-(-length // stride) - 1) * stride + kernel - length, 0)
         return zeros // 2, zeros - zeros // 2
@@ -72,12 +72,12 @@ class Block(nn.Module):  # type: ignore[misc]
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give (n, outputs, height / stride, width / stride)."""
+        """Return (n, outputs, height / stride, width / stride)."""
         return self.layers(x) + x if self.shortcut else self.layers(x)
 
 
 class EfficientNetLite0(nn.Module):  # type: ignore[misc]
-    """The network without weights; `load_pretrained` gives it with them."""
+    """The network without weights; `load_pretrained` returns it with them."""
 
     def __init__(self, classes: int = 1000) -> None:
         super().__init__()
@@ -88,16 +88,16 @@ class EfficientNetLite0(nn.Module):  # type: ignore[misc]
         self.to(memory_format=torch.channels_last)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give logits (n, classes) for images (n, 3, height, width) with channels (pixel - 127) / 128."""
+        """Return logits (n, classes) for images (n, 3, height, width) with channels (pixel - 127) / 128."""
         return self.output(self.features(x))
 
     def features(self, x: Tensor) -> Tensor:
-        """Give the mean over the image of the last convolution, (n, 1280)."""
+        """Return the mean over the image of the last convolution, (n, 1280)."""
         return self.head(self.blocks(self.stem(x.contiguous(memory_format=torch.channels_last)))).mean((2, 3))
 
 
 def prepare(pixels: Tensor, side: int) -> Tensor:
-    """Give images (n, 3, height, width) of pixels 0 .. 255 as the network expects them, (n, 3, side, side)."""
+    """Return images (n, 3, height, width) of pixels 0 .. 255 as the network expects them, (n, 3, side, side)."""
     images = (pixels - PIXEL_MEAN) / PIXEL_SCALE
     if images.shape[2:] == (side, side):
         return images
@@ -106,7 +106,7 @@ def prepare(pixels: Tensor, side: int) -> Tensor:
 
 
 def load_pretrained() -> EfficientNetLite0:
-    """Give the network with its ImageNet weights, ready to predict."""
+    """Return the network with its ImageNet weights, ready to predict."""
     path = find_weights()
     network = EfficientNetLite0()
     try:
@@ -124,10 +124,10 @@ def load_pretrained() -> EfficientNetLite0:
 
 
 def find_weights() -> Path:
-    """Give the path of the weight file, or an error that says what to install."""
+    """Return the path of the weight file; raise an error that says what to install if there is none."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
-        raise MissingExtra("computing features with EfficientNet-Lite0", "features")
+        raise MissingExtra("computing features with EfficientNet-Lite0", "images,torch")
     return Path(found.origin).parent / FILE
 
 
@@ -154,7 +154,7 @@ def _names(network: EfficientNetLite0) -> Iterator[tuple[str, str]]:
 
 
 def _fold(layer: Convolution, weights: dict[str, Tensor], convolution: str, norm: str) -> None:
-    """Let a convolution do what it and the batch normalisation after it did."""
+    """Set a convolution's weights so that it does what it and the batch normalisation after it did."""
     scale = weights[f"{norm}.weight"] / (weights[f"{norm}.running_var"] + EPSILON).sqrt()
     layer.weight.copy_(weights[f"{convolution}.weight"] * scale[:, None, None, None])
     assert layer.bias is not None

@@ -1,12 +1,10 @@
-"""What people hand to a session, checked: a model, a strategy, labels known from the start."""
+"""What people hand to a session, checked: a model, and labels that are known from the start."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from cusal import strategies
 from cusal._protocol import Model
 from cusal.errors import InvalidInput, MissingMethod
-from cusal.strategies._strategy import Strategy
 
 
 def as_model(model: Any) -> Model:
@@ -31,20 +29,6 @@ def as_model(model: Any) -> Model:
         raise MissingMethod(f"{name} is a regressor, which has no classes; give a classifier with predict_proba(X).")
     missing = next(needed for needed in ("fit", "predict_proba") if not hasattr(model, needed))
     raise MissingMethod(f"{name} has no method {missing}; a model needs fit(X, y) and predict_proba(X).")
-
-
-def as_strategy(strategy: Any, **settings: Any) -> Strategy:
-    """Return a strategy: found by its name and made with settings, or as it was given."""
-    if isinstance(strategy, Strategy):
-        return strategy
-    if isinstance(strategy, type) and issubclass(strategy, Strategy):
-        raise InvalidInput(f"strategy is the class {strategy.__name__}; give an object of it: {strategy.__name__}().")
-    if not isinstance(strategy, str):
-        raise InvalidInput(
-            f"strategy is a {type(strategy).__name__}; expected a name such as 'margin', or an object such as "
-            "cusal.strategies.Margin()."
-        )
-    return strategies.find(strategy)(**settings)
 
 
 def as_pairs(labelled: Any) -> tuple[Any, Any]:

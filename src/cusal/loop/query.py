@@ -1,6 +1,5 @@
 """One query from probabilities alone, for whoever has a model and a loop of their own."""
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -8,8 +7,7 @@ import numpy as np
 from cusal import strategies
 from cusal._checks import as_count, as_labels, as_probs
 from cusal._types import Floats, Indices
-from cusal.errors import InvalidInput, UnknownName
-from cusal.loop.arguments import as_strategy
+from cusal.errors import InvalidInput
 from cusal.strategies._calibration_strategy import _CalibrationStrategy
 from cusal.strategies._query_result import Query
 from cusal.strategies._strategy import Strategy
@@ -64,7 +62,7 @@ def query(
     >>> query([[0.9, 0.1], [0.6, 0.4]], batch_size=1, strategy="margin")
     Query(1 items by margin: [1], confidence 0.60 to 0.60)
     """
-    chosen = _made(strategy, settings)
+    chosen = strategies.make(strategy, **settings)
     pool = as_probs(pool_probs, "pool_probs")
     reference, numbers = _as_reference(labelled_probs, labels, pool.shape[1], chosen)
     view = View.of_arrays(
@@ -76,21 +74,6 @@ def query(
         reference_embeddings=np.sqrt(reference),
     )
     return chosen.query(view, batch_size)
-
-
-def _made(strategy: str | Strategy, settings: dict[str, Any]) -> Strategy:
-    if not isinstance(strategy, str):
-        if settings:
-            raise InvalidInput(
-                f"the setting {next(iter(settings))} was given beside a strategy object; put it into the object, or "
-                "give the strategy by its name."
-            )
-        return as_strategy(strategy)
-    known = [field.name for field in dataclasses.fields(strategies.find(strategy))]
-    for name in settings:
-        if name not in known:
-            raise UnknownName(f"setting of {strategy}", name, [*known, "seed", "strategy", "batch_size"])
-    return as_strategy(strategy, **settings)
 
 
 def _as_reference(probs: Any, labels: Any, classes: int, strategy: Strategy) -> tuple[Floats, Indices]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
+from cusal import strategies
 from cusal._checks import as_batch_size, as_count, as_indices
 from cusal._item_hash import fingerprint
 from cusal._items import Subset, as_items, count_items, take
@@ -24,7 +25,7 @@ from cusal._types import Floats, Indices
 from cusal.errors import CusalWarning, InvalidInput, NotReady, UnknownName
 from cusal.loop import saved_session
 from cusal.loop.answers import ModelAnswers, Pairs
-from cusal.loop.arguments import as_model, as_pairs, as_strategy
+from cusal.loop.arguments import as_model, as_pairs
 from cusal.loop.classes import Classes, plain
 from cusal.loop.cold_start import spread_out
 from cusal.loop.pool import LABELLED, OPEN, SKIPPED, Pool
@@ -128,7 +129,7 @@ class Session:
         self.model = copy.deepcopy(as_model(model))
         self._unfitted = copy.deepcopy(model)  # of which `_unseen` has copies fitted without some of the labels
         self._unseen = OutOfSample()
-        self.strategy = as_strategy(strategy)
+        self.strategy = strategies.make(strategy)
         self.seed = as_count(seed, "seed", least=0)
         self.recalibrate = recalibrate
         self.reference = reference
@@ -184,7 +185,7 @@ class Session:
         PoolExhausted
             If fewer items are open.
         """
-        chosen = self.strategy if strategy is None else as_strategy(strategy)
+        chosen = self.strategy if strategy is None else strategies.make(strategy)
         count = as_batch_size(batch_size, len(self.pool.open))
         if not self._ready():
             return self._ask_without_model(chosen, count)

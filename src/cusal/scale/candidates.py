@@ -1,7 +1,7 @@
 """The best rows of some part of a pool: small, and two of them merge into those of both parts.
 
 The order is that of `Strategy`: keys column by column, highest first, then the row's number. It has no ties, so the
-merge gives the same rows in whatever order and grouping parts arrive. Whether the first key alone decided a pick is a
+merge has the same rows in whatever order and grouping parts arrive. Whether the first key alone decided a pick is a
 fact about the whole pool; therefore the number of rows that share a first key is kept too, from the lowest first key
 among the best upwards: at most one number for each.
 """
@@ -35,12 +35,12 @@ class Candidates:
         return np.equal(self.shared_count[np.searchsorted(self.shared_key, self.keys[:, 0])], 1)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give every field by its name."""
+        """Return every field by its name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def merge(cls, candidates: Sequence[Self], count: int) -> Self:
-        """Give the best `count` rows of all of them."""
+        """Return the best `count` rows of all of them."""
         joined = {
             field.name: np.concatenate([getattr(each, field.name) for each in candidates]) for field in fields(cls)
         }
@@ -54,11 +54,11 @@ class Candidates:
 
 
 def rank(keys: Keys, rows: Indices) -> Indices:
-    """Give the positions of all rows, best first."""
+    """Return the positions of all rows, best first."""
     return np.lexsort((rows, *(-keys[:, j] for j in reversed(range(keys.shape[1])))))
 
 
 def from_cut(best: Keys, shared_key: NDArray[np.float64], shared_count: Indices) -> dict[str, NDArray[Any]]:
-    """Give the counts of the first keys that are not below the last of the best."""
+    """Return the counts of the first keys that are not below the last of the best."""
     above = shared_key >= best[-1, 0]
     return {"shared_key": shared_key[above], "shared_count": shared_count[above]}

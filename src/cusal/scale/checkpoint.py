@@ -1,20 +1,19 @@
 """What is done already: the candidates of finished chunks, kept beside the output until it is written.
 
 Each is found again by a hash of all that decides it: the request, the labelled points, the part's path, size and time
-of change, and the chunk's rows. A file that changed, or another request, is therefore scored anew.
+of change, and the chunk's rows. A file that changed, or another request, is therefore scored again.
 """
 
 import hashlib
 import io
 import json
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
+from cusal._damage import DAMAGED
 from cusal._files import write_whole
 from cusal._version import __version__
 from cusal.errors import DataError
@@ -34,7 +33,7 @@ def writing(path: Path) -> Iterator[None]:
         ) from error
 
 
-class Partial:
+class Checkpoint:
     """The folder `picks.csv.partial` beside `picks.csv`."""
 
     def __init__(self, out: Path, scorer: Scorer) -> None:
@@ -43,14 +42,14 @@ class Partial:
         for array in scorer.reference:
             evidence.update(f"{array.dtype} {array.shape}".encode())
             evidence.update(np.ascontiguousarray(array).view(np.uint8).data)
-        self.scorer = [__version__, asdict(scorer.request), evidence.hexdigest()]
+        self.scorer = [__version__, scorer.request.identity, evidence.hexdigest()]
 
     def load(self, chunk: Chunk) -> Candidates | None:
-        """Give the candidates of a chunk that was finished before; one that cannot be read is scored again."""
+        """Return the candidates of a chunk that was finished before; one that cannot be read is scored again."""
         try:
             with self._file(chunk).open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 return Candidates(**stored)
-        except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile):
+        except (OSError, *DAMAGED):
             return None
 
     def save(self, chunk: Chunk, candidates: Candidates) -> None:
@@ -71,4 +70,4 @@ class Partial:
     def _file(self, chunk: Chunk) -> Path:
         part = chunk.part
         content = [*self.scorer, str(part.path.resolve()), part.stamp, chunk.start, chunk.first_row, chunk.rows]
-        return self.folder / f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]}.npz"
+        return self.folder / f"{hashlib.sha256(json.dumps(content, default=repr).encode()).hexdigest()[:32]}.npz"

@@ -3,8 +3,6 @@
 parts -> chunks -> engine (tiles -> candidates) -> merged candidates -> picks.csv
 """
 
-import csv
-import io
 import os
 from collections.abc import Sequence
 from contextlib import closing
@@ -13,19 +11,93 @@ from pathlib import Path
 
 import numpy as np
 
+from cusal import strategies
 from cusal._checks import as_batch_size, as_labels
 from cusal._files import write_whole
 from cusal._types import Floats, Indices
 from cusal.errors import DataError, InvalidInput
 from cusal.scale.candidates import Candidates
-from cusal.scale.checkpoint import Partial, writing
-from cusal.scale.engines.local import Engine, LocalEngine
-from cusal.scale.parts import LABELS, Chunk, cut_into_chunks, iterate_tiles, open_pool
+from cusal.scale.checkpoint import Checkpoint, writing
+from cusal.scale.engines import Engine, find_engine
+from cusal.scale.engines.local import LocalEngine
+from cusal.scale.parts import LABELS, Chunk
+from cusal.scale.picks import Picks
+from cusal.scale.pool_files import cut_into_chunks, iterate_tiles, open_pool
 from cusal.scale.progress import Progress
-from cusal.scale.scorer import Request, Scorer
+from cusal.scale.request import Request
+from cusal.scale.scorer import Scorer
+from cusal.strategies._strategy import Strategy
 
-HEADER = ("rank", "id", "error", "confidence", "supported", "decided_by")
 PathLike = str | os.PathLike[str]
+
+
+def score_files(
+    pool: PathLike,
+    labelled: PathLike | None = None,
+    *,
+    batch_size: int,
+    out: PathLike = "picks.csv",
+    strategy: str | Strategy = "cusal",
+    engine: str | Engine = "local",
+    seed: int = 0,
+) -> Picks:
+    """Pick from a pool in files, however large, and write the picks to a CSV file.
+
+    The picks, their order and `decided_by` are those of `cusal.query` on the whole pool in memory. The pool is read
+    once, some megabytes at a time. Stopped at any moment, the same call resumes after the last finished piece.
+
+    Parameters
+    ----------
+    pool : path
+        A `.npy` file of shape (m, classes); an `.npz` with `probs` and perhaps `ids`; a Parquet file with a list column
+        `probs` or columns `p0 .. pK-1`, and perhaps `id`; or a folder of such files, taken in name order.
+    labelled : path, optional
+        The labelled points in the same formats, with `labels` (in Parquet `label`). Only `cusal` needs them.
+    batch_size : int
+        How many picks.
+    out : path
+        The CSV file to write: rank, id, error, confidence, supported, decided_by.
+    strategy : str or Strategy
+        "cusal", "entropy", "least_confidence", "margin", "random"; "package.module:Name" for a class of your own; or
+        a strategy with settings, such as `cusal.strategies.Cusal(bandwidth=0.01)`.
+    engine : str or Engine
+        "local", "ray", or an engine such as `cusal.scale.find_engine("ray", "10.0.0.1:6379")`.
+    seed : int
+        For strategies that draw at random.
+
+    Returns
+    -------
+    Picks
+        `indices`, `ids`, `error`, `confidence`, `supported` and `decided_by` of the picks, best first.
+
+    Raises
+    ------
+    DataError
+        If a file is missing, damaged or not what it should be; the message names file and row. Nothing is written.
+    InvalidInput
+        If the strategy cannot score row by row, or a setting does not fit.
+    PoolExhausted
+        If `batch_size` is larger than the pool.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> temporary = tempfile.TemporaryDirectory()
+    >>> folder = Path(temporary.name)
+    >>> np.save(folder / "pool.npy", [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]])
+    >>> picks = score_files(folder / "pool.npy", batch_size=2, out=folder / "picks.csv", strategy="margin")
+    >>> picks.indices
+    array([2, 1])
+    >>> print((folder / "picks.csv").read_text())
+    rank,id,error,confidence,supported,decided_by
+    1,2,,0.5,,
+    2,1,,0.6,,
+    <BLANKLINE>
+    >>> temporary.cleanup()
+    """
+    request = Request(batch_size, strategies.make(strategy), seed)
+    chosen = find_engine(engine) if isinstance(engine, str) else engine
+    return score(Files(pool, out, labelled), request, engine=chosen)
 
 
 @dataclass(frozen=True)
@@ -39,31 +111,10 @@ class Files:
 
 def score(
     files: Files, request: Request, *, engine: Engine | None = None, quiet: bool = False, chunk_rows: int | None = None
-) -> Candidates:
-    """Give the picks from the whole pool, best first, and write them to `files.out`.
+) -> Picks:
+    """Write the picks from the whole pool to `files.out`, and return them; `score_files` explains the rest.
 
-    Parameters
-    ----------
-    files: the pool and the labelled points, each `.npy`, `.npz`, Parquet or a folder of such parts; and the CSV.
-    request: how many picks, by which strategy.
-    engine: where the pool is scored: `LocalEngine()` (default) or `RayEngine(address)`.
-    quiet: tell nothing of the progress.
-    chunk_rows: about how many rows are one piece of work; by default some hundred MB of them.
-
-    The picks, their order and `decided_by` are those of `cusal.query` on the whole pool in memory. Stopped at any
-    moment, the same call goes on after the last finished chunk.
-
-    >>> import tempfile
-    >>> temporary = tempfile.TemporaryDirectory()
-    >>> folder = Path(temporary.name)
-    >>> np.save(folder / "pool.npy", [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]])
-    >>> picks = score(Files(folder / "pool.npy", folder / "picks.csv"), Request(2, strategy="margin"), quiet=True)
-    >>> print((folder / "picks.csv").read_text())
-    rank,id,error,confidence,supported,decided_by
-    1,2,,0.5,,
-    2,1,,0.6,,
-    <BLANKLINE>
-    >>> temporary.cleanup()
+    quiet: show no progress. chunk_rows: about how many rows are one piece of work; by default some hundred MB of them.
     """
     out = Path(files.out)
     if not out.parent.is_dir():
@@ -73,20 +124,23 @@ def score(
     as_batch_size(request.batch_size, total)
     scorer = Scorer(request, _read_reference(files, request, parts[0].classes))
     chunks = cut_into_chunks(parts, chunk_rows)
-    partial = Partial(out, scorer)
-    picks = _run(chunks, scorer, engine or LocalEngine(), partial, Progress(total, quiet=quiet))
+    checkpoint = Checkpoint(out, scorer)
+    best = _run(chunks, scorer, engine or LocalEngine(), checkpoint, Progress(total, quiet=quiet))
+    picks = Picks.from_candidates(best, estimated=request.estimates)
     with writing(out):
-        write_whole(out, as_csv(picks, request).encode())
-    partial.remove()
+        write_whole(out, picks.as_csv().encode())
+    checkpoint.remove()
     return picks
 
 
-def _run(chunks: Sequence[Chunk], scorer: Scorer, engine: Engine, partial: Partial, progress: Progress) -> Candidates:
+def _run(
+    chunks: Sequence[Chunk], scorer: Scorer, engine: Engine, checkpoint: Checkpoint, progress: Progress
+) -> Candidates:
     count = scorer.request.batch_size
     found: Candidates | None = None
     left = []
     for chunk in chunks:
-        before = partial.load(chunk)
+        before = checkpoint.load(chunk)
         if before is None:
             left.append(chunk)
         else:
@@ -95,18 +149,18 @@ def _run(chunks: Sequence[Chunk], scorer: Scorer, engine: Engine, partial: Parti
     with progress, closing(engine.map(left, scorer, progress.advance)) as results:
         for chunk, fresh in results:
             if len(chunks) > 1:
-                partial.save(chunk, fresh)
+                checkpoint.save(chunk, fresh)
             found = fresh if found is None else Candidates.merge([found, fresh], count)
     assert found is not None, "a pool with batch_size rows has a chunk"
     return found
 
 
 def _read_reference(files: Files, request: Request, classes: int) -> tuple[Floats, Indices]:
-    """Give probabilities and labels of the labelled points; none where the strategy does not look at them."""
-    if not request.estimates:
-        return np.empty((0, classes)), np.empty(0, dtype=np.int64)
+    """Return probabilities and labels of the labelled points; none where no file of them is given."""
     if files.labelled is None:
-        raise InvalidInput(f"the strategy {request.strategy} needs labelled points; give --labelled.")
+        if request.estimates:
+            raise InvalidInput(f"{type(request.strategy).__name__} needs labelled points; give labelled (--labelled).")
+        return np.empty((0, classes)), np.empty(0, dtype=np.int64)
     parts = open_pool(files.labelled, LABELS)
     if parts[0].classes != classes:
         raise DataError(
@@ -122,15 +176,3 @@ def _read_reference(files: Files, request: Request, classes: int) -> tuple[Float
     except InvalidInput as error:
         raise DataError(f"{files.labelled}: {error}") from error
     return probs, labels
-
-
-def as_csv(picks: Candidates, request: Request) -> str:
-    """Give the picks as text, one line each; what the strategy does not estimate stays empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    decided_by = np.where(picks.alone, "calibration", "uncertainty")
-    for i, (name, confidence) in enumerate(zip(picks.ids.tolist(), picks.confidence.tolist(), strict=True)):
-        known = (repr(float(picks.error[i])), confidence, bool(picks.supported[i]), decided_by[i])
-        writer.writerow((i + 1, name, *(known if request.estimates else ("", confidence, "", ""))))
-    return text.getvalue()

@@ -4,6 +4,7 @@ Files that begin with an underscore are what strategies share. A class is import
 beside this file tells editors and type checkers the same; `python -m cusal.strategies` writes it.
 """
 
+import dataclasses
 import importlib
 import pkgutil
 from typing import Any
@@ -55,6 +56,43 @@ def find(name: str) -> type[Strategy]:
     if not found:
         raise InvalidInput(f"{module.__file__} defines no strategy; begin its name with an underscore, or add one.")
     return found[0]
+
+
+def make(strategy: Any, **settings: Any) -> Strategy:
+    """Return a strategy: found by its name and made with settings, or the object itself.
+
+    Raises
+    ------
+    InvalidInput
+        If it is neither a name nor an object, or settings are given beside an object.
+    UnknownName
+        If there is no strategy of this name, or it has no such setting.
+
+    Examples
+    --------
+    >>> make("badge"), make("cusal", bandwidth=0.01).bandwidth
+    (Badge(), 0.01)
+    """
+    if isinstance(strategy, Strategy):
+        if settings:
+            raise InvalidInput(
+                f"the setting {next(iter(settings))} was given beside a strategy object; put it into the object, or "
+                "give the strategy by its name."
+            )
+        return strategy
+    if isinstance(strategy, type):
+        raise InvalidInput(f"strategy is the class {strategy.__name__}; give an object of it: {strategy.__name__}().")
+    if not isinstance(strategy, str):
+        raise InvalidInput(
+            f"strategy is {strategy!r}; expected a name such as 'margin', or an object such as "
+            "cusal.strategies.Cusal(bandwidth=0.01)."
+        )
+    kind = find(strategy)
+    known = [field.name for field in dataclasses.fields(kind)]
+    for name in settings:
+        if name not in known:
+            raise UnknownName(f"setting of {strategy}", name, known or ["none at all"])
+    return kind(**settings)
 
 
 def _class_names() -> dict[str, str]:

@@ -17,6 +17,7 @@ def stub() -> str:
             "",
             "def names() -> list[str]: ...",
             "def find(name: str) -> type[Strategy]: ...",
+            "def make(strategy: str | Strategy, **settings: object) -> Strategy: ...",
             "def _class_names() -> dict[str, str]: ...",
             "",
         ]

@@ -1,24 +1,25 @@
 """One's own arrays: an .npz file with `train, train_labels, test, test_labels`, or with `X, y`."""
 
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._damage import DAMAGED
 from cusal.datasets.dataset import Dataset
 from cusal.datasets.files import corrupt
 from cusal.datasets.split import split_stratified
 from cusal.errors import DataError
 
+SUFFIXES = (".npz",)
 SPLIT = ("train", "train_labels", "test", "test_labels")
 WHOLE = ("X", "y")
 
 
-def load_npz(path: Path) -> Dataset:
-    """Give the data set in an .npz file: items as they are, in float32, and labels numbered in order."""
+def load(path: Path) -> Dataset:
+    """Return the data set in an .npz file: items as they are, in float32, and labels numbered in order."""
     arrays = _read(path)
     if all(name in arrays for name in SPLIT):
         train, train_labels, test, test_labels = (arrays[name] for name in SPLIT)
@@ -49,14 +50,12 @@ def load_npz(path: Path) -> Dataset:
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:
-    if not path.is_file():
-        raise DataError(f"{path} not found; give the path of an .npz file after npz:.")
     if not zipfile.is_zipfile(path):  # a truncated archive has lost its end, which holds the list of arrays
         raise corrupt(path, "it is not a whole .npz archive")
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, TypeError, RuntimeError) as error:
+    except (*DAMAGED, OSError) as error:
         raise corrupt(path, str(error)) from error
 
 

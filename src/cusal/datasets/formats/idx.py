@@ -20,7 +20,7 @@ FORMS = (tuple(f"{stem}.gz" for stem in STEMS), STEMS)  # as published, and unpa
 
 
 def read_idx(path: Path, *, axes: int) -> NDArray[np.uint8]:
-    """Give the array in an IDX file of unsigned bytes; its header and its length must agree exactly."""
+    """Return the array in an IDX file of unsigned bytes; its header and its length must agree exactly."""
     raw = read_bytes(path)
     start = 4 + 4 * axes
     if len(raw) < start or raw[:4] != bytes([0, 0, UNSIGNED_BYTE, axes]):
@@ -35,7 +35,7 @@ def read_idx(path: Path, *, axes: int) -> NDArray[np.uint8]:
 def load_idx(
     name: str, source: Source, folder: Path, *, classes: tuple[str, ...], scale: tuple[float, float]
 ) -> Dataset:
-    """Give a data set of grey images from four IDX files; `scale` is its pixels' mean and deviation."""
+    """Return a data set of grey images from four IDX files; `scale` is its pixels' mean and deviation."""
     paths = find_form(name, source, folder)
     train, train_labels = _read_pair(paths[0], paths[1], source, scale=scale)
     test, test_labels = _read_pair(paths[2], paths[3], source, scale=scale)

@@ -14,7 +14,7 @@ from cusal.datasets.files import corrupt
 from cusal.datasets.pixels import normalise
 from cusal.errors import DataError, MissingExtra
 
-SUFFIXES = (".jpeg", ".jpg", ".png")
+IMAGE_SUFFIXES = (".jpeg", ".jpg", ".png")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class ImageFolder:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Give the shape of the array that this stands for."""
+        """The shape of the array that this stands for."""
         return (len(self.paths), 3, self.crop, self.crop)
 
     def __len__(self) -> int:
@@ -50,11 +50,22 @@ class ImageFolder:
         pixels = normalise(images, mean=self.mean, deviation=self.deviation)
         return pixels.reshape(*np.shape(chosen), *self.shape[1:])
 
+    def pixel_range(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what black and white are in each channel once normalised, (channels,) each."""
+        mean, deviation = np.array(self.mean, np.float32), np.array(self.deviation, np.float32)
+        return -mean / deviation, (1 - mean) / deviation
+
+    def add_to_digest(self, digest: Any) -> None:
+        """Add what decides the pixels to a hash: how images are prepared, and the names and sizes of their files."""
+        digest.update(repr((self.mean, self.deviation, self.side, self.crop)).encode())
+        for path in map(Path, self.paths):
+            digest.update(f"{path.parent.name}/{path.name} {path.stat().st_size}\n".encode())
+
     def _decode(self, path: str) -> NDArray[np.uint8]:
         try:
             from PIL import Image
         except ImportError as error:
-            raise MissingExtra("reading images", "label") from error
+            raise MissingExtra("reading images", "images") from error
         try:
             with Image.open(path) as image:
                 picture = image.convert("RGB")
@@ -69,19 +80,19 @@ class ImageFolder:
 
 
 def list_images(folder: Path, classes: tuple[str, ...]) -> tuple[tuple[str, ...], Labels]:
-    """Give the paths of all images below the class folders, in name order, and their labels."""
+    """Return the paths of all images below the class folders, in name order, and their labels."""
     paths: list[str] = []
     labels: list[int] = []
     for label, name in enumerate(classes):
         place = folder / name
-        files = sorted(entry.path for entry in os.scandir(place) if entry.name.lower().endswith(SUFFIXES))
+        files = sorted(entry.path for entry in os.scandir(place) if entry.name.lower().endswith(IMAGE_SUFFIXES))
         if not files:
-            raise DataError(f"{place} holds no image; expected files that end in {', '.join(SUFFIXES)}.")
+            raise DataError(f"{place} holds no image; expected files that end in {', '.join(IMAGE_SUFFIXES)}.")
         paths += files
         labels += [label] * len(files)
     return tuple(paths), np.array(labels, dtype=np.int64)
 
 
 def list_classes(folder: Path) -> tuple[str, ...]:
-    """Give the names of the class folders, sorted."""
+    """Return the names of the class folders, sorted."""
     return tuple(sorted(entry.name for entry in os.scandir(folder) if entry.is_dir()))

@@ -11,7 +11,7 @@ from typing import Any
 
 from cusal.errors import CusalError, DataError, MissingExtra
 from cusal.scale.candidates import Candidates
-from cusal.scale.engines.local import Advance, Results, Work
+from cusal.scale.engines._engine import Advance, Engine, Results, Work
 from cusal.scale.parts import Chunk
 
 try:
@@ -23,14 +23,11 @@ CONNECT_SECONDS = 10.0
 RETRIES = 8  # of a chunk, when its worker or node dies
 
 
-class RayEngine:
-    """A cluster at `address`; the one that is connected already, or a new one on this machine, if there is none."""
-
-    def __init__(self, address: str | None = None) -> None:
-        self.address = address
+class RayEngine(Engine):
+    """A Ray cluster: the one at `address`, else the one that is connected already, else a new one on this machine."""
 
     def map(self, chunks: Sequence[Chunk], work: Work, advance: Advance) -> Results:
-        """Score the chunks, each as soon as a CPU is free, and give them as they finish."""
+        """Score the chunks, each as soon as a CPU is free, and yield them as they finish."""
         started = not ray.is_initialized()
         if started:
             _connect(self.address)
@@ -73,17 +70,17 @@ def _run(chunks: Sequence[Chunk], work: Work, advance: Advance) -> Results:
 
 
 def _places() -> int:
-    """Give how many tasks may run: one CPU stays free for the driver; nodes that join are used at once."""
+    """Return how many tasks may run: one CPU stays free for the driver; nodes that join are used at once."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)) - 1)
 
 
 def _anywhere(chunk: Chunk) -> Chunk:
-    """Give the chunk by a path that does not depend on the folder in which a worker runs."""
+    """Return the chunk by a path that does not depend on the folder in which a worker runs."""
     return replace(chunk, part=replace(chunk.part, path=chunk.part.path.absolute()))
 
 
 def _attempt(work: Callable[[Chunk], Candidates], chunk: Chunk) -> Candidates | DataError:
-    # Given back, not raised: Ray would wrap it, and not every error can be pickled.
+    # Returned, not raised: Ray would wrap it, and not every error can be pickled.
     try:
         return work(chunk)
     except CusalError as error:

@@ -7,9 +7,18 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy_format
+from numpy.typing import NDArray
 
+from cusal._damage import DAMAGED
 from cusal.errors import DataError
 from cusal.scale.parts import Chunk, Column, Tile, tile_rows
+
+SUFFIXES = (".npy",)
+VERSIONS = {
+    (1, 0): npy_format.read_array_header_1_0,
+    (2, 0): npy_format.read_array_header_2_0,
+    (3, 0): npy_format.read_array_header_2_0,
+}
 
 
 class Header(NamedTuple):
@@ -22,20 +31,24 @@ class Header(NamedTuple):
 
 
 def read_header(stream: BinaryIO, name: str) -> Header:
-    """Give the header of the array that begins here."""
+    """Return the header of the array that begins here."""
     try:
         version = npy_format.read_magic(stream)
-        read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-        shape, by_column, dtype = read(stream)
-    except ValueError as error:
-        raise DataError(f"{name} is no NumPy array ({error}); write it with numpy.save.") from error
+        if version not in VERSIONS:
+            raise ValueError(f"its format has the unknown version {version}")
+        shape, by_column, dtype = VERSIONS[version](stream)
+        if min(shape, default=0) < 0:
+            raise ValueError(f"its shape is {shape}")
+    except DAMAGED as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise DataError(f"{name} is no NumPy array, or a damaged one ({reason}); write it with numpy.save.") from error
     if dtype.hasobject:
         raise DataError(f"{name} holds Python objects; expected numbers or strings. Convert it with astype.")
     return Header(shape, by_column, dtype, stream.tell())
 
 
 def as_probs_header(header: Header, name: str) -> Header:
-    """Give the header if it is that of probabilities."""
+    """Return the header if it is that of probabilities; raise an error if not."""
     if len(header.shape) != 2 or header.shape[1] < 2:
         raise DataError(f"{name} has shape {header.shape}; expected (rows, classes) with two or more classes.")
     if not np.issubdtype(header.dtype, np.floating):
@@ -44,7 +57,7 @@ def as_probs_header(header: Header, name: str) -> Header:
 
 
 def describe(path: Path, column: Column) -> tuple[int, list[int]]:
-    """Give the classes and the rows of each unit: any rows can be read on their own, so a unit is a tile."""
+    """Return the classes and the rows of each unit: any rows can be read on their own, so a unit is a tile."""
     if column.required:
         raise DataError(f"{path} holds no {column.array}; give .npz with probs and {column.array}, or Parquet.")
     with path.open("rb") as file:
@@ -58,23 +71,31 @@ def describe(path: Path, column: Column) -> tuple[int, list[int]]:
 
 
 def read(chunk: Chunk, column: Column) -> Iterator[Tile]:
-    """Give the rows of a chunk, unit by unit."""
+    """Yield the rows of a chunk, unit by unit."""
     with chunk.part.path.open("rb", buffering=0) as file:
         header = read_header(file, str(chunk.part.path))
         row = chunk.first_row
         for count in chunk.part.units[chunk.first_unit : chunk.stop_unit]:
-            yield Tile(_read_rows(file, header, row, count), None)
+            rows = _read_rows(file, header, row, count)
+            if rows is None:
+                raise DataError(f"{chunk.part.path} ends before row {row + count}; it changed while it was read.")
+            yield Tile(rows, None)
             row += count
 
 
-def _read_rows(file: BinaryIO, header: Header, row: int, count: int) -> np.ndarray:
+def _read_rows(file: BinaryIO, header: Header, row: int, count: int) -> NDArray | None:
+    """Return some rows; None where the file ends too early."""
     rows, classes = header.shape
     size = header.dtype.itemsize
     if not header.by_column:
         file.seek(header.offset + row * classes * size)
-        return np.fromfile(file, header.dtype, count * classes).reshape(-1, classes)
+        numbers = np.fromfile(file, header.dtype, count * classes)
+        return numbers.reshape(count, classes) if len(numbers) == count * classes else None
     tile = np.empty((count, classes), header.dtype)
     for k in range(classes):
         file.seek(header.offset + (k * rows + row) * size)
-        tile[:, k] = np.fromfile(file, header.dtype, count)
+        numbers = np.fromfile(file, header.dtype, count)
+        if len(numbers) < count:
+            return None
+        tile[:, k] = numbers
     return tile

@@ -1,40 +1,46 @@
 """Rows of a `.npz` file, streamed: its arrays are decompressed as they are read and never held whole."""
 
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._damage import DAMAGED
 from cusal.errors import DataError
 from cusal.scale.formats.npy import Header, as_probs_header, read_header
 from cusal.scale.parts import Chunk, Column, Tile, tile_rows
 
+SUFFIXES = (".npz",)
+COMPRESSIONS = (ZIP_STORED, ZIP_DEFLATED)  # those of numpy.savez and numpy.savez_compressed
+
 
 def describe(path: Path, column: Column) -> tuple[int, list[int]]:
-    """Give the classes and the rows of the one unit: a compressed array is read from its beginning."""
+    """Return the classes and the rows of the one unit: a compressed array is read from its beginning."""
     with _opened(path, column) as arrays:
         rows, classes = arrays[0][0].shape
         return classes, [rows]
 
 
 def read(chunk: Chunk, column: Column) -> Iterator[Tile]:
-    """Give all rows, tile by tile."""
+    """Yield all rows, tile by tile."""
     step = tile_rows(chunk.part.classes)
     with _opened(chunk.part.path, column) as arrays:
         for start in range(0, chunk.rows, step):
             count = min(step, chunk.rows - start)
             probs, *beside = [_read_rows(stream, header, count, chunk.part.path) for header, stream in arrays]
             yield Tile(probs, beside[0] if beside else None)
+        for _, stream in arrays:
+            if stream.read(1):  # also makes zipfile compare the checksum of all that was read
+                raise DataError(f"{chunk.part.path} holds more than its headers say; write it again with numpy.savez.")
 
 
 @contextmanager
 def _opened(path: Path, column: Column) -> Iterator[list[tuple[Header, BinaryIO]]]:
-    """Give header and stream of `probs` and, where there is one, of the column beside it."""
+    """Yield header and stream of `probs` and, where there is one, of the column beside it."""
     try:
         with ExitStack() as stack:
             archive = stack.enter_context(ZipFile(path))
@@ -45,12 +51,15 @@ def _opened(path: Path, column: Column) -> Iterator[list[tuple[Header, BinaryIO]
                     raise DataError(f"{path} has no array {name}; it holds {held or 'nothing'}.")
             arrays = []
             for member in sorted(members, key=lambda member: member != "probs.npy"):
+                if archive.getinfo(member).compress_type not in COMPRESSIONS:
+                    raise DataError(f"{path}: {member} has an unknown compression; write it with numpy.savez.")
                 stream = cast(BinaryIO, stack.enter_context(archive.open(member)))
                 arrays.append((read_header(stream, f"{path}: {member.removesuffix('.npy')}"), stream))
             _check(arrays, path, column)
             yield arrays
-    except (BadZipFile, zlib.error, EOFError) as error:
-        raise DataError(f"{path} is damaged ({error}); write it again with numpy.savez.") from error
+    except DAMAGED as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise DataError(f"{path} is damaged ({reason}); write it again with numpy.savez.") from error
 
 
 def _check(arrays: list[tuple[Header, BinaryIO]], path: Path, column: Column) -> None:

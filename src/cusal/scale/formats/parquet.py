@@ -11,18 +11,13 @@ from numpy.typing import NDArray
 from cusal.errors import DataError, MissingExtra
 from cusal.scale.parts import Chunk, Column, Tile, tile_rows
 
-try:
-    import pyarrow
-    import pyarrow.compute
-    import pyarrow.parquet
-except ImportError as error:
-    raise MissingExtra("reading Parquet", "parquet") from error
-
+SUFFIXES = (".parquet", ".pq")
+UNIT_NAME = "row group"
 BUFFER_BYTES = 1 << 16  # of each column: without it, a whole row group is held
 
 
 def describe(path: Path, column: Column) -> tuple[int, list[int]]:
-    """Give the classes and the rows of each row group."""
+    """Return the classes and the rows of each row group."""
     with _opened(path) as file:
         names = file.schema_arrow.names
         if column.required and column.parquet not in names:
@@ -32,7 +27,7 @@ def describe(path: Path, column: Column) -> tuple[int, list[int]]:
 
 
 def read(chunk: Chunk, column: Column) -> Iterator[Tile]:
-    """Give the rows of a chunk's row groups."""
+    """Yield the rows of a chunk's row groups."""
     path, classes = chunk.part.path, chunk.part.classes
     row = chunk.first_row
     with _opened(path) as file:
@@ -46,12 +41,24 @@ def read(chunk: Chunk, column: Column) -> Iterator[Tile]:
                 row += len(batch)
 
 
-def _opened(path: Path) -> Any:
+def _arrow() -> Any:
+    """Return pyarrow, which loads when the first Parquet file is met."""
     try:
-        return pyarrow.parquet.ParquetFile(
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtra("reading Parquet", "parquet") from error
+    return pyarrow
+
+
+def _opened(path: Path) -> Any:
+    arrow = _arrow()
+    try:
+        return arrow.parquet.ParquetFile(
             path, pre_buffer=False, buffer_size=BUFFER_BYTES, page_checksum_verification=True
         )
-    except (pyarrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError) as error:
         if isinstance(error, PermissionError):
             raise
         raise DataError(
@@ -62,7 +69,7 @@ def _opened(path: Path) -> Any:
 def _next_batch(batches: Iterator[Any], where: str) -> Any:
     try:
         return next(batches, None)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (_arrow().ArrowException, OSError) as error:
         raise DataError(f"{where} cannot be read ({_first_line(error)}); write the file again.") from error
 
 
@@ -83,10 +90,11 @@ def _count_classes(file: Any, path: Path) -> int:
             )
         return len(numbers)
     kind = schema.field("probs").type
-    lists = (pyarrow.types.is_list, pyarrow.types.is_large_list, pyarrow.types.is_fixed_size_list)
-    if not any(is_list(kind) for is_list in lists) or not pyarrow.types.is_floating(kind.value_type):
+    types = _arrow().types
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    if not any(is_list(kind) for is_list in lists) or not types.is_floating(kind.value_type):
         raise DataError(f"{path}: column probs holds {kind}; expected lists of floating-point numbers.")
-    if pyarrow.types.is_fixed_size_list(kind):
+    if types.is_fixed_size_list(kind):
         return int(kind.list_size)
     batch = _next_batch(file.iter_batches(1, columns=["probs"]), f"{path}: row group 0")
     if batch is None:
@@ -103,7 +111,7 @@ def _as_probs(batch: Any, chunk: Chunk, row: int) -> NDArray:
         return np.stack([values.to_numpy(zero_copy_only=False) for values in columns], axis=1)
     lists = batch.column("probs")
     _refuse_nulls(lists, "probs", chunk, row)
-    lengths = pyarrow.compute.list_value_length(lists).to_numpy()
+    lengths = _arrow().compute.list_value_length(lists).to_numpy()
     if (lengths != classes).any():
         bad = int(np.argmax(lengths != classes))
         raise DataError(

@@ -1,0 +1,28 @@
+"""One's own table in a Parquet file. `cusal.datasets.columns` says what its columns mean."""
+
+from pathlib import Path
+
+from cusal.datasets.columns import Table
+from cusal.datasets.dataset import Dataset
+from cusal.datasets.files import corrupt
+from cusal.errors import DataError, MissingExtra
+
+SUFFIXES = (".parquet", ".pq")
+
+
+def load(path: Path) -> Dataset:
+    """Return the data set in a table of numbers with a label."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtra("reading Parquet", "parquet") from error
+    try:
+        with pyarrow.parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise corrupt(path, str(error).partition("\n")[0]) from error
+    if not len(table):
+        raise DataError(f"{path} has no rows; expected items.")
+    columns = [column.to_pylist() for column in table.columns]
+    return Table("parquet", path, table.column_names, columns, first_row=0).as_dataset()

@@ -1,0 +1,178 @@
+"""`cusal.score_files`: the library's twin of `cusal score`."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pools import KINDS, PRECISIONS, Pool, as_table, make_pool, rough_pool, write_labelled, write_part
+
+import cusal
+from cusal.errors import CusalError, InvalidInput, PoolExhausted, UnknownName
+from cusal.scale import find_engine, pool_files
+from cusal.strategies import Cusal
+
+
+@pytest.fixture(scope="module")
+def pool() -> Pool:
+    return make_pool()
+
+
+def assert_as_query(picks: cusal.Picks, pool: Pool) -> None:
+    query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=len(picks))
+    np.testing.assert_array_equal(picks.indices, query.indices)
+    np.testing.assert_array_equal(picks.confidence, query.confidence)
+    np.testing.assert_allclose(picks.error, query.error, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(picks.decided_by, query.decided_by)
+
+
+def test_returns_what_it_writes(tmp_path: Path, pool: Pool) -> None:
+    path, labelled = write_part(tmp_path, "pool", "npz", pool.probs), write_labelled(tmp_path, pool)
+    picks = cusal.score_files(path, labelled, batch_size=30, out=tmp_path / "picks.csv")
+    assert len(picks) == 30
+    assert_as_query(picks, pool)
+    with (tmp_path / "picks.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == picks.ids.tolist() == [str(index) for index in picks.indices]
+    assert [float(row["error"]) for row in rows] == picks.error.tolist()
+    assert [row["supported"] for row in rows] == [str(value) for value in picks.supported.tolist()]
+    assert [row["decided_by"] for row in rows] == picks.decided_by.tolist()
+
+
+def test_the_output_is_picks_csv_here_unless_another_is_named(
+    tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_part(tmp_path, "pool", "npy", pool.probs)
+    picks = cusal.score_files("pool.npy", batch_size=3, strategy="margin")
+    assert (tmp_path / "picks.csv").is_file()
+    assert (picks.error, picks.supported, picks.decided_by) == (None, None, None)
+
+
+def test_settings_are_those_of_a_strategy(tmp_path: Path, pool: Pool) -> None:
+    path, labelled = write_part(tmp_path, "pool", "npy", pool.probs), write_labelled(tmp_path, pool)
+    strategy = Cusal(bandwidth=0.05, tie_break="random")
+    picks = cusal.score_files(path, labelled, batch_size=20, out=tmp_path / "a.csv", strategy=strategy, seed=3)
+    query = cusal.query(
+        pool.probs, pool.reference, pool.labels, batch_size=20, bandwidth=0.05, tie_break="random", seed=3
+    )
+    np.testing.assert_array_equal(picks.indices, query.indices)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_rows_of_any_precision_give_the_picks_of_query(tmp_path: Path, kind: str, precision: str) -> None:
+    pool = rough_pool(precision)
+    path, labelled = write_part(tmp_path, "pool", kind, pool.probs), write_labelled(tmp_path, pool)
+    assert_as_query(cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv"), pool)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_labelled_rows_of_any_precision_come_in_parquet_too(tmp_path: Path, precision: str) -> None:
+    pool = rough_pool(precision)
+    path, labelled = write_part(tmp_path, "pool", "npy", pool.probs), tmp_path / "labelled.parquet"
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(as_table("list", pool.reference).append_column("label", pa.array(pool.labels)), labelled)
+    assert_as_query(cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv"), pool)
+
+
+def test_every_row_is_checked_once(tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    check = pool_files.as_probs
+
+    def counted(values: np.ndarray) -> np.ndarray:
+        seen.append(len(values))
+        return check(values)
+
+    monkeypatch.setattr(pool_files, "as_probs", counted)
+    path, labelled = write_part(tmp_path, "pool", "columns", pool.probs), write_labelled(tmp_path, pool)
+    cusal.score_files(path, labelled, batch_size=5, out=tmp_path / "picks.csv")
+    assert sum(seen) == len(pool.probs) + len(pool.reference)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"batch_size": 0}, InvalidInput, "batch_size"),
+        ({"batch_size": 701}, PoolExhausted, "only 700"),
+        ({"batch_size": 5, "strategy": "cusl"}, UnknownName, "did you mean 'cusal'"),
+        ({"batch_size": 5, "strategy": "coreset"}, InvalidInput, "Coreset looks at the whole pool at once"),
+        ({"batch_size": 5, "strategy": Cusal}, InvalidInput, "give an object of it"),
+        ({"batch_size": 5, "engine": "spark"}, UnknownName, "no engine named 'spark'"),
+        ({"batch_size": 5, "labelled": None}, CusalError, "needs labelled points"),
+    ],
+)
+def test_what_does_not_fit_is_named(tmp_path, pool, settings, error, words) -> None:  # type: ignore[no-untyped-def]
+    path = write_part(tmp_path, "pool", "npy", pool.probs)
+    settings = {"labelled": write_labelled(tmp_path, pool), **settings}
+    with pytest.raises(error, match=words):
+        cusal.score_files(path, out=tmp_path / "picks.csv", **settings)
+    assert not (tmp_path / "picks.csv").exists()
+
+
+def test_engines_and_picks_show_themselves() -> None:
+    assert repr(find_engine("local")) == "LocalEngine()"
+    with pytest.raises(InvalidInput, match="the local engine has no address"):
+        find_engine("local", "10.0.0.1:6379")
+
+
+NEW_FORMAT = """
+import json
+
+import numpy as np
+
+from cusal.scale.parts import Tile
+
+SUFFIXES = (".json",)
+
+
+def describe(path, column):
+    rows = json.loads(path.read_text())
+    return len(rows[0]), [len(rows)]
+
+
+def read(chunk, column):
+    yield Tile(np.array(json.loads(chunk.part.path.read_text())), None)
+"""
+
+NEW_ENGINE = """
+from cusal.scale.engines import Engine
+
+
+class BackwardsEngine(Engine):
+    def map(self, chunks, work, advance):
+        for chunk in reversed(chunks):
+            yield chunk, work(chunk, advance)
+"""
+
+
+def test_a_format_is_added_with_one_file(tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cusal.scale import formats
+
+    (tmp_path / "json_of_a_test.py").write_text(NEW_FORMAT)
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
+    formats._formats.cache_clear()
+    try:
+        path = tmp_path / "pool.json"
+        path.write_text(json.dumps(pool.probs.astype(float).tolist()))
+        labelled = write_labelled(tmp_path, pool)
+        picks = cusal.score_files(path, labelled, batch_size=20, out=tmp_path / "picks.csv")
+        np.testing.assert_array_equal(
+            picks.indices, cusal.query(pool.probs, pool.reference, pool.labels, batch_size=20).indices
+        )
+    finally:
+        formats._formats.cache_clear()
+
+
+def test_an_engine_is_added_with_one_file(tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cusal.scale import engines
+
+    (tmp_path / "backwards_engine.py").write_text(NEW_ENGINE)
+    monkeypatch.setattr(engines, "__path__", [*engines.__path__, str(tmp_path)])
+    assert "backwards" in engines.names()
+    path, labelled = write_part(tmp_path, "pool", "npy", pool.probs), write_labelled(tmp_path, pool)
+    picks = cusal.score_files(path, labelled, batch_size=20, out=tmp_path / "picks.csv", engine="backwards")
+    assert_as_query(picks, pool)
