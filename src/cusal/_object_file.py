@@ -122,7 +122,7 @@ class _Writer:
                 return self._module(value)
             if hasattr(value, "get_params") and not kind.__module__.startswith("cusal."):
                 return self._estimator(value)
-            if hasattr(value, "__dict__") and kind.__module__ != "builtins" and not _reduces_itself(kind):
+            if hasattr(value, "__dict__") and not callable(value) and not _reduces_itself(kind):
                 return {"#": "object", "class": _name(kind), "state": self.encode(dict(vars(value)))}
         except _Unwritable:
             pass
