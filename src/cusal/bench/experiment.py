@@ -1,7 +1,6 @@
 """A spec made real: the data, the warm-up labels, the session, and the rounds that it yields."""
 
 import json
-import pickle
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -15,6 +14,7 @@ from cusal._types import Indices
 from cusal.bench.features import featured
 from cusal.bench.measured_errors import measure_errors
 from cusal.bench.networks import build_module
+from cusal.bench.old_checkpoints import read_checkpoint
 from cusal.bench.spec import Spec
 from cusal.bench.variants import build_variant
 from cusal.errors import InvalidInput
@@ -53,7 +53,7 @@ class Experiment:
     def start(self, state: bytes | None = None) -> Session:
         """Give the session at its beginning, or as it was when `state` was pickled."""
         if state is not None:
-            return Session.resume(pickle.loads(state), self.items)
+            return Session.resume(read_checkpoint(state), self.items)
         places = np.searchsorted(self.rows, self.warm_up)
         return Session(
             self.items,

@@ -1,0 +1,56 @@
+"""Checkpoints of earlier versions: pickles name classes by the modules that held them then.
+
+A class that only moved has its module in `MODULES`, or its own line in `CLASSES` if its name changed too. A class that
+is gone maps to a small class of this file. Pickle makes an object of that class and hands it the old attributes;
+its `__setstate__` turns it into an object of today:
+
+    class EnergyClassifier:
+        def __setstate__(self, state: dict[str, Any]) -> None:
+            self.__class__ = TorchClassifier
+            self.__setstate__(translated(state))
+
+    CLASSES["cusal.models.energy:EnergyClassifier"] = f"{__name__}:EnergyClassifier"
+"""
+
+import io
+import pickle
+from typing import Any
+
+MODULES = {  # what a session's state can hold: where it was -> where it is
+    "cusal.classes": "cusal.loop.classes",
+    "cusal.evidence": "cusal.recalibration.evidence",
+    "cusal.models.batches": "cusal.models.mini_batches",
+    "cusal.models.out_of_sample": "cusal.recalibration.out_of_sample",
+    "cusal.models.scaled": "cusal.recalibration.temperature_scaled",
+    "cusal.models.temperature": "cusal.recalibration.temperature",
+    "cusal.models.torch": "cusal.models.torch_classifier",
+    "cusal.picks": "cusal.strategies._query_result",
+    "cusal.pool": "cusal.loop.pool",
+}
+CLASSES = {  # "module:Name" as pickled -> "module:Name" of today
+    "cusal.bench.listing:ListingCusal": "cusal.strategies.cusal_listing:CusalListing",
+}
+
+
+def read_checkpoint(state: bytes) -> dict[str, Any]:
+    """Return the session state that this or an earlier version pickled.
+
+    Parameters
+    ----------
+    state : bytes
+        What `Store` holds of an unfinished run. Unpickling can run code: read only stores that you trust.
+
+    Returns
+    -------
+    dict
+        The state that `Session.resume` takes.
+    """
+    content: dict[str, Any] = _Unpickler(io.BytesIO(state)).load()
+    return content
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        place = CLASSES.get(f"{module}:{name}", f"{MODULES.get(module, module)}:{name}")
+        module, _, name = place.partition(":")
+        return super().find_class(module, name)
