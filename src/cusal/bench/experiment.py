@@ -21,7 +21,6 @@ from cusal.errors import InvalidInput
 from cusal.loop.session import Session
 from cusal.loop.simulate import Round, simulate
 from cusal.strategies._strategy import Strategy
-from cusal.strategies.cusal_listing import CusalListing
 
 
 def features_key(spec: Spec) -> str:
@@ -124,9 +123,7 @@ def _some_of(rng: np.random.Generator, labels: Indices, number: int, count: int)
 
 
 def build_strategy(spec: Spec) -> Strategy:
-    """Give the strategy with its settings."""
-    if spec.numerics == "listing":
-        return CusalListing(**spec.settings)
+    """Return the strategy with its settings."""
     return strategies.find(spec.strategy)(**spec.settings)
 
 
