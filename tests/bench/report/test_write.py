@@ -10,7 +10,7 @@ import pytest
 
 import cusal
 from cusal.bench import report
-from cusal.bench.report import Curves, Run
+from cusal.bench.report import Curve, Curves
 from cusal.bench.report.curves import BOUND
 from cusal.bench.report.diagnostics import estimator
 from cusal.bench.report.from_store import load
@@ -154,8 +154,10 @@ def test_csv_has_every_number_of_every_round(simulated: Simulated, curves: Curve
 
 def test_names_are_escaped_everywhere_on_the_page(simulated: Simulated, tmp_path: Path) -> None:
     nasty = "<script>\"&'</script>"
-    failed = Run(nasty, 7, 4, {}, status="failed", traceback=f"Traceback\nValueError: {nasty}", settings={nasty: nasty})
-    runs = [Run.of(nasty, 0, simulated["margin", 0]), failed]
+    failed = Curve(
+        nasty, 7, 4, {}, status="failed", traceback=f"Traceback\nValueError: {nasty}", settings={nasty: nasty}
+    )
+    runs = [Curve.of(nasty, 0, simulated["margin", 0]), failed]
     report.write_curves([Curves.of(nasty, runs)], tmp_path, ["html", "md"])
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<script" not in text

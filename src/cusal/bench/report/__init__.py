@@ -1,6 +1,6 @@
 """Stored runs as tables, tests and figures: one self-contained HTML page, Markdown, LaTeX and CSV.
 
-store -> stored.load -> Curves (plain arrays) -> sections (tables, figures) -> webpage, markdown, latex, numbers
+store -> from_store.load -> Curves (plain arrays) -> sections (tables, figures) -> webpage, markdown, latex, numbers
 simulate -> Curves.of_rounds ---^
 """
 
@@ -9,14 +9,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cusal.bench.report.curves import Curves, Run
+from cusal.bench.report.curves import Curve, Curves
 from cusal.bench.report.tables import text_table
 from cusal.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     from cusal.bench.store import Store
 
-__all__ = ["FORMATS", "Curves", "Run", "page", "text_table", "write", "write_curves"]
+__all__ = ["FORMATS", "Curve", "Curves", "page", "text_table", "write", "write_curves"]
 
 FORMATS = ("html", "md", "tex", "csv")
 

@@ -40,7 +40,7 @@ PHASES = ("fit", "predict", "select", "test")
 
 
 @dataclass(frozen=True)
-class Run:
+class Curve:
     """One strategy with one seed: its numbers by key and round, and how far it came.
 
     rounds: how many batches it was to ask for, T; `values` holds the rounds that were done, 0 .. T at most.
@@ -58,7 +58,7 @@ class Run:
     settings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, strategy: str, seed: int, records: Iterable[Round], *, rounds: int | None = None) -> "Run":
+    def of(cls, strategy: str, seed: int, records: Iterable[Round], *, rounds: int | None = None) -> "Curve":
         """Give the run of a simulation's records; without `rounds` its last record is the end."""
         records = list(records)
         values: dict[Key, dict[int, float]] = {}
@@ -80,19 +80,29 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Swept:
+    """That an experiment is one of a sweep: the sweep's name, the setting it goes over, and the value here."""
+
+    sweep: str
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Curves:
     """Every run of one experiment. `rounds` is T; arrays have a place for each of the rounds 0 .. T."""
 
     experiment: str
-    runs: tuple[Run, ...]
+    runs: tuple[Curve, ...]
     rounds: int
     strategies: tuple[str, ...]
     seeds: tuple[int, ...]
     values: dict[Key, Values]
+    swept: tuple[Swept, ...] = ()
 
     @classmethod
-    def of(cls, experiment: str, runs: Iterable[Run]) -> "Curves":
-        """Give the arrays of some runs; strategies keep the order in which they first come."""
+    def of(cls, experiment: str, runs: Iterable[Curve], *, swept: Iterable[Swept] = ()) -> "Curves":
+        """Return the arrays of some runs; strategies keep the order in which they first come."""
         runs = tuple(runs)
         begun = [run for run in runs if run.reached >= 0]
         strategies = tuple(dict.fromkeys(run.strategy for run in begun))
@@ -111,14 +121,14 @@ class Curves:
             for key, by_round in run.values.items():
                 array = values.setdefault(key, np.full(shape, np.nan))
                 array[(*place, list(by_round))] = list(by_round.values())
-        return cls(experiment, runs, rounds, strategies, seeds, values)
+        return cls(experiment, runs, rounds, strategies, seeds, values, tuple(swept))
 
     @classmethod
     def of_rounds(
         cls, experiment: str, simulated: Mapping[tuple[str, int], Iterable[Round]], *, rounds: int | None = None
     ) -> "Curves":
         """Give the arrays of simulations in memory: {(strategy, seed): records}."""
-        runs = (Run.of(strategy, seed, records, rounds=rounds) for (strategy, seed), records in simulated.items())
+        runs = (Curve.of(strategy, seed, records, rounds=rounds) for (strategy, seed), records in simulated.items())
         return cls.of(experiment, runs)
 
     @property
@@ -129,7 +139,7 @@ class Curves:
         )
 
     @property
-    def unfinished(self) -> tuple[Run, ...]:
+    def unfinished(self) -> tuple[Curve, ...]:
         """The runs that have not come to their end."""
         return tuple(run for run in self.runs if run.status != "done")
 

@@ -1,9 +1,5 @@
-"""Experiments that differ in one setting, side by side: how each strategy does as the setting changes.
+"""Experiments that differ in one setting, side by side: how each strategy does as the setting changes."""
 
-A grid's sweep gives experiments named `NAME key=value`; those of one name and key form a sweep.
-"""
-
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,8 +15,6 @@ from cusal.bench.report.tables import RULE, SPREAD, Cell, Table, compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_NAME = re.compile(r"(?P<head>.*) (?P<key>\w+)=(?P<value>[^ =]+)(?P<tail>( on \w+)?)")
 
 
 @dataclass(frozen=True)
@@ -39,11 +33,11 @@ class Sweep:
 
 
 def find_sweeps(experiments: Iterable[Curves]) -> list[Sweep]:
-    """Give the sweeps among some experiments, each of two values or more."""
+    """Return the sweeps among some experiments, each of two values or more."""
     found: dict[tuple[str, str], dict[str, Curves]] = defaultdict(dict)
     for curves in experiments:
-        if match := _NAME.fullmatch(curves.experiment):
-            found[match["head"] + match["tail"], match["key"]][match["value"]] = curves
+        for swept in curves.swept:
+            found[swept.sweep, swept.key][swept.value] = curves
     sweeps = [
         Sweep(name, key, dict(sorted(members.items(), key=lambda item: _order(item[0]))))
         for (name, key), members in found.items()
