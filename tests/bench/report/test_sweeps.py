@@ -8,8 +8,8 @@ import pytest
 
 from cusal.bench.grid import read_grid
 from cusal.bench.report import Curves
+from cusal.bench.report.contents.learning_plots import difference_curves
 from cusal.bench.report.curves import ACCURACY, Swept, mean
-from cusal.bench.report.learning_plots import difference_curves
 from cusal.bench.report.measures import TEST_ACCURACY
 from cusal.bench.report.outline import sections
 from cusal.bench.report.styles import styles

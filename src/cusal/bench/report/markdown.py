@@ -3,40 +3,41 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cusal.bench.report.outline import INTRODUCTION, Part, Section, listed, told
+from cusal.bench.report.blocks import Block
+from cusal.bench.report.outline import INTRODUCTION, Section, listed, told
 from cusal.bench.report.plot import save
 from cusal.bench.report.tables import Cell, Table
 
 
-def write_markdown(parts: Sequence[Section], out: Path, *, tell: Callable[[str], None] | None = None) -> list[Path]:
+def write_markdown(sections: Sequence[Section], out: Path, *, tell: Callable[[str], None] | None = None) -> list[Path]:
     """Write `report.md` and `figures/*.svg` into the folder."""
     (out / "figures").mkdir(exist_ok=True)
     written = []
     lines = ["# Active learning report", "", INTRODUCTION, ""]
-    for number, section in enumerate(told(parts, "figures", tell), start=1):
+    for number, section in enumerate(told(sections, "figures", tell), start=1):
         lines += [f"## {_escape(section.title)}", "", _escape(section.facts), ""]
         for head in section.headlines:
             lines.append(f"- {head.title}: **{_escape(head.strategy)}**, {head.value} ({head.remark})")
         lines.append("")
-        for part in section.parts:
-            lines += [f"### {_escape(part.title)}", ""]
-            if part.plot is not None:
-                path = out / "figures" / f"{number}-{part.plot.name}.svg"
-                save(part.plot, path)
+        for block in section.blocks:
+            lines += [f"### {_escape(block.title)}", ""]
+            if block.plot is not None:
+                path = out / "figures" / f"{number}-{block.plot.name}.svg"
+                save(block.plot, path)
                 written.append(path)
-                lines += [f"![{_escape(part.title)}](figures/{path.name})", "", part.plot.caption, ""]
-            lines += _tables(part)
+                lines += [f"![{_escape(block.title)}](figures/{path.name})", "", block.plot.caption, ""]
+            lines += _tables(block)
         lines += _ending(section)
     path = out / "report.md"
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     return [path, *written]
 
 
-def _tables(part: Part) -> list[str]:
+def _tables(block: Block) -> list[str]:
     lines = []
-    for table in part.tables:
+    for table in block.tables:
         lines += [f"**{_escape(table.title)}.** {table.caption}", "", *table_lines(table), ""]
-    lines += [line for note in dict.fromkeys(table.note for table in part.tables) for line in (note, "")]
+    lines += [line for note in dict.fromkeys(table.note for table in block.tables) for line in (note, "")]
     return lines
 
 

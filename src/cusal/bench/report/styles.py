@@ -4,7 +4,7 @@ Colours keep apart for the common kinds of colour blindness and reach a contrast
 dark; dash and marker tell strategies apart without any colour.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 # (light, dark): the page's style sheet switches between them.
@@ -40,6 +40,9 @@ class Style:
     dash: tuple[float, ...]
     marker: str
     width: float = 1.6
+
+
+Styles = Mapping[str, Style]  # by strategy
 
 
 def styles(strategies: Iterable[str]) -> dict[str, Style]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cusal.bench.report.curves import Curves, Values, deviation, mean
-from cusal.bench.report.learning_plots import Styles
 from cusal.bench.report.measures import MEASURES, Measure
 from cusal.bench.report.plot import Draw, Panel, Plot, dashes
+from cusal.bench.report.styles import Styles
 from cusal.bench.report.tables import RULE, SPREAD, Cell, Table, compared
 
 if TYPE_CHECKING:

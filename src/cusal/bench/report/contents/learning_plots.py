@@ -1,24 +1,24 @@
 """Figures of how strategies learn: curves, the difference to random, accuracy against calibration error."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cusal.bench.report.blocks import block
 from cusal.bench.report.curves import TEMPERATURE, Curves, Values, deviation, mean
 from cusal.bench.report.measures import MEASURES, TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED, Measure
 from cusal.bench.report.plot import Draw, Panel, Plot, dashes, whole_ticks
-from cusal.bench.report.styles import INK, Style
+from cusal.bench.report.styles import INK, Style, Styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Styles = Mapping[str, Style]
 BASELINES = {"random": "random choice", "least_confidence": "least confidence"}  # the first that is there
 _BAND = 0.10
 _MARKS = "Markers stand at a quarter, half, three quarters and the end of the run."
 
 
+@block(order=10)
 def learning_curves(curves: Curves, looks: Styles) -> Plot | None:
     """Give accuracy, ECE, recalibrated ECE and ECE on the pool over the labels; None without any of them."""
     shown = [measure for measure in MEASURES if curves.has(measure.key)]
@@ -37,6 +37,7 @@ def learning_curves(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
+@block(order=50)
 def temperature_curves(curves: Curves, looks: Styles) -> Plot | None:
     """Give the temperature of the recalibration over the labels."""
     if not curves.has(TEMPERATURE):
@@ -53,6 +54,7 @@ def temperature_curves(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
+@block(order=30)
 def difference_curves(curves: Curves, looks: Styles) -> Plot | None:
     """Give each strategy minus a baseline, paired by seed; None without a baseline or without another strategy."""
     shown = [measure for measure in MEASURES if curves.has(measure.key)]
@@ -78,6 +80,7 @@ def difference_curves(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
+@block(order=40)
 def plane(curves: Curves, looks: Styles) -> Plot | None:
     """Give ECE against accuracy at T/4, T/2, 3T/4 and T."""
     if not (curves.has(TEST_ECE.key) and curves.has(TEST_ACCURACY.key)):

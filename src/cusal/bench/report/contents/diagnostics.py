@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cusal.bench.report.blocks import Block, block
 from cusal.bench.report.curves import BOUND, ESTIMATED, KNOWN, ON_TEST, PHASES, REASONS, Curves, Key, deviation, mean
-from cusal.bench.report.learning_plots import Styles
 from cusal.bench.report.plot import Draw, Panel, Plot, dashes, whole_ticks
-from cusal.bench.report.styles import INK, Style, fixed
+from cusal.bench.report.styles import INK, Style, Styles, fixed
+from cusal.bench.report.tables import estimator_table, frequency_table
 from cusal.metrics.reliability import Reliability
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _KINDS = (("raw", "the model as it is", _RAW), ("recalibrated", "recalibrated", 
 _PHASE_WORDS = dict(zip(PHASES, ("training", "predicting the pool", "choosing", "testing"), strict=True))
 
 
+@block(order=60)
 def reliability_diagrams(curves: Curves, looks: Styles) -> Plot | None:
     """Give confidence against accuracy for each strategy in the last round that has bins."""
     last = max(
@@ -50,6 +52,12 @@ def reliability_diagrams(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
+@block(order=70)
+def decided_by_block(curves: Curves, looks: Styles) -> Block | None:
+    """Return what decided the picks, as a figure and a table."""
+    return Block.of(decided_by(curves, looks), frequency_table(curves))
+
+
 def decided_by(curves: Curves, looks: Styles) -> Plot | None:
     """Give how many picks of each batch the calibration error and the uncertainty decided."""
     keys: list[Key] = [("picks", "decided_by", reason) for reason in REASONS]
@@ -68,6 +76,12 @@ def decided_by(curves: Curves, looks: Styles) -> Plot | None:
         legend=tuple(zip(REASONS, colours, strict=True)),
         **_MEDIUM,
     )
+
+
+@block(order=80)
+def estimator_block(curves: Curves, looks: Styles) -> Block | None:
+    """Return how good the estimate of the calibration error is, as a figure and a table."""
+    return Block.of(estimator(curves, looks), estimator_table(curves))
 
 
 def estimator(curves: Curves, looks: Styles) -> Plot | None:
@@ -121,6 +135,7 @@ def estimator(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
+@block(order=90)
 def seconds(curves: Curves, looks: Styles) -> Plot | None:
     """Give the mean seconds of a round by phase, a bar for each strategy."""
     spent = {phase: curves.of_key(("seconds", "measured", phase)) for phase in PHASES}
