@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
-from cusal.bench.progress import Progress
+from cusal.bench.progress import RunProgress
 from cusal.bench.spec import Spec
 from cusal.bench.store import Store, process_name
 from cusal.bench.worker import News, one_thread, work
@@ -43,7 +43,7 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -
         known = {row["id"]: row for row in store.runs()}
         missing = [run.id for run in runs if known[run.id]["status"] != "done"]
         count = min(workers or _default_workers(), len(missing))
-        with Progress(runs, len(runs) - len(missing), workers=max(1, count)) as progress:
+        with RunProgress(runs, len(runs) - len(missing), workers=max(1, count)) as progress:
             for run in runs:
                 written = [row["round"] for row in store.rounds([run.id])]
                 progress.skip(run.id, max(written, default=-1))
@@ -68,7 +68,7 @@ def _reuse(store: Store, specs: Sequence[Spec]) -> None:
             store.copy(done[spec.content], spec.id)
 
 
-def _supervise(store: Store, place: str, run_ids: list[str], count: int, progress: Progress) -> None:
+def _supervise(store: Store, place: str, run_ids: list[str], count: int, progress: RunProgress) -> None:
     workers = [_start(place, run_ids) for _ in range(count)]
     try:
         while workers:
@@ -84,7 +84,7 @@ def _supervise(store: Store, place: str, run_ids: list[str], count: int, progres
                     reason = f"the process that did this run ended with code {worker.process.exitcode}"
                     lost = store.release(worker.owner, failed=reason)
                     for run_id in lost:
-                        progress.tell(News(run_id, "failed", text=reason))
+                        progress.show(News(run_id, "failed", text=reason))
                     if lost:  # a process that ended before it took a run would end so again
                         workers.append(_start(place, run_ids))
     finally:
@@ -106,10 +106,10 @@ def _start(place: str, run_ids: list[str]) -> _Worker:
     return _Worker(process, ours, process_name(process.pid))
 
 
-def _listen(worker: _Worker, progress: Progress) -> None:
+def _listen(worker: _Worker, progress: RunProgress) -> None:
     try:
         while worker.channel.poll():
-            progress.tell(worker.channel.recv())
+            progress.show(worker.channel.recv())
     except (EOFError, OSError):  # the process has ended; its exit code tells the rest
         return
 

@@ -15,13 +15,13 @@ import numpy as np
 
 from cusal._checks import as_batch_size, as_labels
 from cusal._files import write_whole
+from cusal._progress import Progress
 from cusal._types import Floats, Indices
 from cusal.errors import DataError, InvalidInput
 from cusal.scale.candidates import Candidates
 from cusal.scale.checkpoint import Partial, writing
 from cusal.scale.engines.local import Engine, LocalEngine
 from cusal.scale.parts import LABELS, Chunk, cut_into_chunks, iterate_tiles, open_pool
-from cusal.scale.progress import Progress
 from cusal.scale.scorer import Request, Scorer
 
 HEADER = ("rank", "id", "error", "confidence", "supported", "decided_by")
