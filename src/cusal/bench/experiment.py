@@ -24,13 +24,13 @@ from cusal.strategies._strategy import Strategy
 
 
 def features_key(spec: Spec) -> str:
-    """Give the features that a spec wants as `load_data` takes them."""
+    """Return the features that a spec wants as `load_data` takes them."""
     return json.dumps(spec.features, sort_keys=True)
 
 
 @lru_cache(maxsize=1)
 def load_data(name: str, features: str = "{}") -> datasets.Dataset:
-    """Give a data set, read once for all runs of a process; `features` is a `features_key`, "{}" for the items."""
+    """Return a data set, read once for all runs of a process; `features` is a `features_key`, "{}" for the items."""
     data, wanted = datasets.load(name), json.loads(features)
     return featured(data, wanted) if wanted else data
 
@@ -50,7 +50,7 @@ class Experiment:
             self.items = train[self.rows] if isinstance(train, np.ndarray) else Subset(train, self.rows)
 
     def start(self, state: bytes | None = None) -> Session:
-        """Give the session at its beginning, or as it was when `state` was pickled."""
+        """Return the session at its beginning, or as it was when `state` was pickled."""
         if state is not None:
             return Session.resume(read_checkpoint(state), self.items)
         places = np.searchsorted(self.rows, self.warm_up)
@@ -90,7 +90,7 @@ class Experiment:
 
 
 def draw_items(spec: Spec, labels: Indices, classes: int) -> tuple[Indices, Indices]:
-    """Give the positions of the warm-up items, and of all that take part, ascending; from the seed alone."""
+    """Return the positions of the warm-up items, and of all that take part, ascending; from the seed alone."""
     rng = np.random.default_rng([spec.seed])
     if spec.warm_up >= len(labels):
         raise InvalidInput(f"warm_up is {spec.warm_up}, but {spec.dataset} has {len(labels)} train items; lower it.")
@@ -128,7 +128,7 @@ def build_strategy(spec: Spec) -> Strategy:
 
 
 def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
-    """Give the untrained classifier."""
+    """Return the untrained classifier."""
     training = {
         "epochs": spec.epochs,
         "batch_size": spec.train_batch_size,

@@ -15,12 +15,22 @@ from cusal.bench.worker import News, one_thread, work
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a start of the runner achieved: runs done in all, and (run id, traceback) of those that failed."""
+    """What a start of the runner achieved.
+
+    Attributes
+    ----------
+    done, total : int
+        How many of the runs are done, now or before, and how many there are.
+    failed : tuple of (str, str)
+        The id and the traceback of each run that failed.
+    elsewhere : int
+        How many runs another runner is doing.
+    """
 
     done: int
     total: int
     failed: tuple[tuple[str, str], ...]
-    elsewhere: int  # runs that another runner is at
+    elsewhere: int
 
 
 @dataclass
@@ -33,8 +43,31 @@ class _Worker:
 def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -> Outcome:
     """Do the runs that are not done yet; what is stored already, under whatever name, is never done again.
 
-    `place` is the path or URL of the store, `workers` the number of processes: unless told as many as cores, or one
-    where there is a GPU. A KeyboardInterrupt ends the processes, frees their runs and is raised again.
+    Parameters
+    ----------
+    specs : sequence of Spec
+        The runs, in the order in which they are started.
+    place : str
+        The path or URL of the store.
+    workers : int, optional
+        How many processes; by default as many as cores, or one where there is a GPU.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, after the processes have ended and their runs are free; the same call resumes them.
+    StoreError
+        If the store cannot be used.
+
+    Examples
+    --------
+    >>> from cusal.bench.grid import read_grid
+    >>> run_grid(read_grid("digits").choose(["margin"]).specs(), "runs.db")  # doctest: +SKIP
+    Outcome(done=10, total=10, failed=(), elsewhere=0)
     """
     with Store(place) as store:
         runs = [spec.run for spec in specs]

@@ -42,7 +42,7 @@ def _tables(block: Block) -> list[str]:
 
 
 def table_lines(table: Table) -> list[str]:
-    """Give a table as lines of Markdown, without its title."""
+    """Return a table as lines of Markdown, without its title."""
     rows = [[table.head, *table.columns], ["---", *("---:" for _ in table.columns)]]
     rows += [[_escape(label), *(_cell(cell) for cell in cells)] for label, cells in table.rows]
     return [f"| {' | '.join(row)} |" for row in rows]

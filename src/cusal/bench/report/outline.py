@@ -48,23 +48,23 @@ class Section:
 
 
 def sections(experiments: Iterable[Curves]) -> tuple[list[Section], Styles]:
-    """Give a section for each sweep and each experiment, and the look of every strategy that any of them has."""
+    """Return a section for each sweep and each experiment, and the look of every strategy that any of them has."""
     experiments = list(experiments)
     looks = styles(strategy for curves in experiments for strategy in curves.strategies)
     sweeps = [_sweep_section(sweep, looks) for sweep in find_sweeps(experiments)]
     return sweeps + [_section(curves, looks) for curves in experiments], looks
 
 
-def told(parts: Sequence[Section], kind: str, tell: Callable[[str], None] | None) -> Iterator[Section]:
-    """Give the sections one by one, telling which comes next: drawing the figures of one takes seconds."""
-    for number, section in enumerate(parts, start=1):
+def told(shown: Sequence[Section], kind: str, tell: Callable[[str], None] | None) -> Iterator[Section]:
+    """Yield the sections one by one, saying which comes next: drawing the figures of one takes seconds."""
+    for number, section in enumerate(shown, start=1):
         if tell:
-            tell(f"{kind} {number} of {len(parts)}: {section.title}")
+            tell(f"{kind} {number} of {len(shown)}: {section.title}")
         yield section
 
 
 def listed(settings: Mapping[str, str]) -> str:
-    """Give settings as one line of text."""
+    """Return settings as one line of text."""
     return ", ".join(f"{name} = {value}" for name, value in settings.items())
 
 

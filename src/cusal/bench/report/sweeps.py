@@ -47,7 +47,7 @@ def find_sweeps(experiments: Iterable[Curves]) -> list[Sweep]:
 
 
 def sweep_plot(sweep: Sweep, looks: Styles) -> Plot:
-    """Give each measure, averaged over all rounds, against the setting."""
+    """Return each measure, averaged over all rounds, against the setting."""
     panels = tuple(Panel(measure.title + measure.unit, _lines(sweep, looks, measure)) for measure in _measured(sweep))
     return Plot(
         name="sweep",
@@ -62,7 +62,7 @@ def sweep_plot(sweep: Sweep, looks: Styles) -> Plot:
 
 
 def sweep_tables(sweep: Sweep) -> tuple[Table, ...]:
-    """Give a table for each measure: a row for each strategy, a column for each value of the setting."""
+    """Return a table for each measure: a row for each strategy, a column for each value of the setting."""
     return tuple(_table(sweep, measure) for measure in _measured(sweep))
 
 
@@ -85,7 +85,7 @@ def _measured(sweep: Sweep) -> list[Measure]:
 
 
 def _areas(sweep: Sweep, value: str, measure: Measure) -> Values:
-    """Give (strategies, seeds): the mean over the rounds, NaN for runs that stopped early."""
+    """Return (strategies, seeds): the mean over the rounds, NaN for runs that stopped early."""
     curves = sweep.members[value]
     rows = [curves.strategies.index(strategy) for strategy in sweep.strategies]
     areas: Values = curves.of_key(measure.key)[rows].mean(axis=2)

@@ -27,7 +27,7 @@ _PHASE_WORDS = dict(zip(PHASES, ("training", "predicting the pool", "choosing", 
 
 @block(order=60)
 def reliability_diagrams(curves: Curves, looks: Styles) -> Plot | None:
-    """Give confidence against accuracy for each strategy in the last round that has bins."""
+    """Return confidence against accuracy for each strategy in the last round that has bins."""
     last = max(
         (number for run in curves.runs for _, number in run.bins if run.strategy in curves.strategies), default=None
     )
@@ -59,7 +59,7 @@ def decided_by_block(curves: Curves, looks: Styles) -> Block | None:
 
 
 def decided_by(curves: Curves, looks: Styles) -> Plot | None:
-    """Give how many picks of each batch the calibration error and the uncertainty decided."""
+    """Return how many picks of each batch the calibration error and the uncertainty decided."""
     keys: list[Key] = [("picks", "decided_by", reason) for reason in REASONS]
     counts = [mean(curves.of_key(key), axis=1) for key in keys]  # each (strategies, rounds)
     shown = [i for i in range(len(curves.strategies)) if np.isfinite(counts[0][i]).any()]
@@ -71,7 +71,7 @@ def decided_by(curves: Curves, looks: Styles) -> Plot | None:
         title="What decided each batch",
         caption="Picks of each batch, mean over seeds. Calibration: the item's estimated calibration error "
         "alone put it first. Uncertainty: several items shared the same estimated error, and the "
-        "tie-break, the model's confidence unless told otherwise, chose among them.",
+        "tie-break, the model's confidence by default, chose among them.",
         panels=tuple(Panel(curves.strategies[i], _stack([count[i] for count in counts], colours)) for i in shown),
         legend=tuple(zip(REASONS, colours, strict=True)),
         **_MEDIUM,
@@ -85,7 +85,7 @@ def estimator_block(curves: Curves, looks: Styles) -> Block | None:
 
 
 def estimator(curves: Curves, looks: Styles) -> Plot | None:
-    """Give the estimated calibration error of the pool, the one that knows the labels, and the bound of Theorem 2."""
+    """Return the estimated calibration error of the pool, the one that knows the labels, and the bound of Theorem 2."""
     known = (
         (ESTIMATED, "estimated from the labelled items", _RAW),
         (KNOWN, "computed with the pool's true labels", _CORRECTED),
@@ -137,7 +137,7 @@ def estimator(curves: Curves, looks: Styles) -> Plot | None:
 
 @block(order=90)
 def seconds(curves: Curves, looks: Styles) -> Plot | None:
-    """Give the mean seconds of a round by phase, a bar for each strategy."""
+    """Return the mean seconds of a round by phase, a bar for each strategy."""
     spent = {phase: curves.of_key(("seconds", "measured", phase)) for phase in PHASES}
     if not any(np.isfinite(values).any() for values in spent.values()):
         return None

@@ -20,7 +20,7 @@ _MARKS = "Markers stand at a quarter, half, three quarters and the end of the ru
 
 @block(order=10)
 def learning_curves(curves: Curves, looks: Styles) -> Plot | None:
-    """Give accuracy, ECE, recalibrated ECE and ECE on the pool over the labels; None without any of them."""
+    """Return accuracy, ECE, recalibrated ECE and ECE on the pool over the labels; None without any of them."""
     shown = [measure for measure in MEASURES if curves.has(measure.key)]
     if not shown:
         return None
@@ -39,7 +39,7 @@ def learning_curves(curves: Curves, looks: Styles) -> Plot | None:
 
 @block(order=50)
 def temperature_curves(curves: Curves, looks: Styles) -> Plot | None:
-    """Give the temperature of the recalibration over the labels."""
+    """Return the temperature of the recalibration over the labels."""
     if not curves.has(TEMPERATURE):
         return None
     return Plot(
@@ -56,7 +56,7 @@ def temperature_curves(curves: Curves, looks: Styles) -> Plot | None:
 
 @block(order=30)
 def difference_curves(curves: Curves, looks: Styles) -> Plot | None:
-    """Give each strategy minus a baseline, paired by seed; None without a baseline or without another strategy."""
+    """Return each strategy minus a baseline, paired by seed; None without a baseline or without another strategy."""
     shown = [measure for measure in MEASURES if curves.has(measure.key)]
     baseline = next((name for name in BASELINES if name in curves.strategies), None)
     if not shown or baseline is None or len(curves.strategies) < 2:
@@ -82,7 +82,7 @@ def difference_curves(curves: Curves, looks: Styles) -> Plot | None:
 
 @block(order=40)
 def plane(curves: Curves, looks: Styles) -> Plot | None:
-    """Give ECE against accuracy at T/4, T/2, 3T/4 and T."""
+    """Return ECE against accuracy at T/4, T/2, 3T/4 and T."""
     if not (curves.has(TEST_ECE.key) and curves.has(TEST_ACCURACY.key)):
         return None
     there = [t for t in curves.milestones if np.isfinite(curves.of_key(TEST_ECE.key)[:, :, t]).any()]
@@ -110,7 +110,7 @@ def _curve_panel(curves: Curves, looks: Styles, measure: Measure) -> Panel:
 
 
 def _curves_of(curves: Curves, looks: Styles, values: Values, *, difference: str = "") -> Draw:
-    """Give what draws a line and a band for each strategy from (strategies, seeds, rounds).
+    """Return what draws a line and a band for each strategy from (strategies, seeds, rounds).
 
     difference: the axis title of differences to a baseline; their band is the standard error, else the deviation.
     """
