@@ -182,7 +182,7 @@ def test_unfinished_and_failed_runs_are_listed_and_used_as_far_as_they_go(
         ("margin", "0", "running after round 2 of 4"),
         ("cusal", "0", "failed before its first round was done"),
     ]
-    accuracy = next(block for block in section.blocks if block.name == "tables").tables[0]
+    accuracy = next(exhibit for exhibit in section.exhibits if exhibit.name == "tables").tables[0]
     assert [cell.note for cell in dict(accuracy.rows)["margin"]] == ["1 seed", "1 seed", "", ""]
     assert "cusal" not in dict(accuracy.rows)
 

@@ -17,7 +17,7 @@ def write_latex(sections: Sequence[Section], out: Path) -> list[Path]:
     """Write `report.tex`, to be used with `\\input`, into the folder."""
     lines = ["% Needs \\usepackage{booktabs}.", ""]
     for number, section in enumerate(sections, start=1):
-        for table in (table for block in section.blocks for table in block.tables):
+        for table in (table for exhibit in section.exhibits for table in exhibit.tables):
             lines += [*_table(table, section.title, f"tab:{number}-{table.name}"), ""]
     path = out / "report.tex"
     path.write_text("\n".join(lines), encoding="utf-8")

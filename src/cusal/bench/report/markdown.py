@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cusal.bench.report.blocks import Block
+from cusal.bench.report.exhibits import Exhibit
 from cusal.bench.report.outline import INTRODUCTION, Section, listed, told
 from cusal.bench.report.plot import save
 from cusal.bench.report.tables import Cell, Table
@@ -19,25 +19,25 @@ def write_markdown(sections: Sequence[Section], out: Path, *, tell: Callable[[st
         for head in section.headlines:
             lines.append(f"- {head.title}: **{_escape(head.strategy)}**, {head.value} ({head.remark})")
         lines.append("")
-        for block in section.blocks:
-            lines += [f"### {_escape(block.title)}", ""]
-            if block.plot is not None:
-                path = out / "figures" / f"{number}-{block.plot.name}.svg"
-                save(block.plot, path)
+        for exhibit in section.exhibits:
+            lines += [f"### {_escape(exhibit.title)}", ""]
+            if exhibit.plot is not None:
+                path = out / "figures" / f"{number}-{exhibit.plot.name}.svg"
+                save(exhibit.plot, path)
                 written.append(path)
-                lines += [f"![{_escape(block.title)}](figures/{path.name})", "", block.plot.caption, ""]
-            lines += _tables(block)
+                lines += [f"![{_escape(exhibit.title)}](figures/{path.name})", "", exhibit.plot.caption, ""]
+            lines += _tables(exhibit)
         lines += _ending(section)
     path = out / "report.md"
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     return [path, *written]
 
 
-def _tables(block: Block) -> list[str]:
+def _tables(exhibit: Exhibit) -> list[str]:
     lines = []
-    for table in block.tables:
+    for table in exhibit.tables:
         lines += [f"**{_escape(table.title)}.** {table.caption}", "", *table_lines(table), ""]
-    lines += [line for note in dict.fromkeys(table.note for table in block.tables) for line in (note, "")]
+    lines += [line for note in dict.fromkeys(table.note for table in exhibit.tables) for line in (note, "")]
     return lines
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cusal.bench.report.blocks import Block, make_blocks
 from cusal.bench.report.curves import Curves, mean
+from cusal.bench.report.exhibits import Exhibit, make_exhibits
 from cusal.bench.report.measures import TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED
 from cusal.bench.report.significance import LEAST_SEEDS, best, significant_best
 from cusal.bench.report.styles import Styles, styles
@@ -33,7 +33,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment: facts, headlines, blocks, settings, and the runs that did not come to their end.
+    """One experiment: facts, headlines, exhibits, settings, and the runs that did not come to their end.
 
     settings: those that all runs share; own_settings: by strategy, those that differ.
     """
@@ -41,7 +41,7 @@ class Section:
     title: str
     facts: str
     headlines: tuple[Headline, ...]
-    blocks: tuple[Block, ...]
+    exhibits: tuple[Exhibit, ...]
     settings: Mapping[str, str]
     own_settings: Mapping[str, Mapping[str, str]]
     unfinished: tuple[tuple[str, str, str, str], ...]
@@ -74,7 +74,7 @@ def _section(curves: Curves, looks: Styles) -> Section:
         title=curves.experiment,
         facts=_facts(curves),
         headlines=tuple(_headlines(curves)),
-        blocks=tuple(make_blocks(curves, looks)) if curves.strategies else (),
+        exhibits=tuple(make_exhibits(curves, looks)) if curves.strategies else (),
         settings=shared,
         own_settings=own,
         unfinished=tuple(
@@ -90,7 +90,7 @@ def _sweep_section(sweep: Sweep, looks: Styles) -> Section:
         title=f"{sweep.name}: {sweep.key}",
         facts=f"The experiment with {sweep.key} = {', '.join(sweep.members)}; each has a section of its own below.",
         headlines=(),
-        blocks=(Block(plot.name, plot.title, plot, sweep_tables(sweep)),),
+        exhibits=(Exhibit(plot.name, plot.title, plot, sweep_tables(sweep)),),
         settings={},
         own_settings={},
         unfinished=(),

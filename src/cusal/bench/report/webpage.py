@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 from cusal._version import __version__
-from cusal.bench.report.blocks import Block
+from cusal.bench.report.exhibits import Exhibit
 from cusal.bench.report.outline import INTRODUCTION, Section, listed, told
 from cusal.bench.report.plot import Plot, inline_svgs
 from cusal.bench.report.styles import Style, Styles, palette
@@ -91,7 +91,7 @@ def _style(looks: Styles) -> str:
 def _contents(sections: Sequence[Section]) -> str:
     items = []
     for i, section in enumerate(sections, start=1):
-        names = [(block.name, block.title) for block in section.blocks]
+        names = [(exhibit.name, exhibit.title) for exhibit in section.exhibits]
         names += [("settings", "Settings")] if section.settings else []
         names += [("unfinished", "Runs that are not finished")] if section.unfinished else []
         links = "".join(f'<li><a href="#e{i}-{name}">{escape(title)}</a></li>' for name, title in names)
@@ -109,7 +109,7 @@ def _section(section: Section, looks: Styles, anchor: str) -> str:
         f'<section id="{anchor}"><h2>{escape(section.title)}</h2>',
         f"<p>{_unbroken(section.facts)}</p>",
         f'<div class="tiles">{heads}</div>' if heads else "",
-        *(_block(block, looks, anchor) for block in section.blocks),
+        *(_exhibit(exhibit, looks, anchor) for exhibit in section.exhibits),
         _settings(section, anchor),
         _unfinished(section, anchor),
         "</section>",
@@ -117,14 +117,14 @@ def _section(section: Section, looks: Styles, anchor: str) -> str:
     return "\n".join(text for text in content if text)
 
 
-def _block(block: Block, looks: Styles, anchor: str) -> str:
-    content = [f'<h3 id="{anchor}-{block.name}">{escape(block.title)}</h3>']
-    if block.plot is not None:
-        content.append(_figure(block.plot, f"{anchor}-{block.plot.name}"))
-    if block.tables:
-        content.append(f'<div class="tables">{"".join(_table(table, looks) for table in block.tables)}</div>')
+def _exhibit(exhibit: Exhibit, looks: Styles, anchor: str) -> str:
+    content = [f'<h3 id="{anchor}-{exhibit.name}">{escape(exhibit.title)}</h3>']
+    if exhibit.plot is not None:
+        content.append(_figure(exhibit.plot, f"{anchor}-{exhibit.plot.name}"))
+    if exhibit.tables:
+        content.append(f'<div class="tables">{"".join(_table(table, looks) for table in exhibit.tables)}</div>')
         content += [
-            f'<p class="note">{escape(note)}</p>' for note in dict.fromkeys(table.note for table in block.tables)
+            f'<p class="note">{escape(note)}</p>' for note in dict.fromkeys(table.note for table in exhibit.tables)
         ]
     return "\n".join(content)
 

@@ -1,1 +1,1 @@
-"""The figures and tables in the report of an experiment: functions marked with `@block`, found in every file here."""
+"""The figures and tables in the report of an experiment: functions marked with `@exhibit`, found in every file here."""

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cusal.bench.report.blocks import Block, block
 from cusal.bench.report.curves import BOUND, ESTIMATED, KNOWN, ON_TEST, PHASES, REASONS, Curves, Key, deviation, mean
+from cusal.bench.report.exhibits import Exhibit, exhibit
 from cusal.bench.report.plot import Draw, Panel, Plot, dashes, whole_ticks
 from cusal.bench.report.styles import INK, Style, Styles, fixed
 from cusal.bench.report.tables import estimator_table, frequency_table
@@ -25,7 +25,7 @@ _KINDS = (("raw", "the model as it is", _RAW), ("recalibrated", "recalibrated", 
 _PHASE_WORDS = dict(zip(PHASES, ("training", "predicting the pool", "choosing", "testing"), strict=True))
 
 
-@block(order=60)
+@exhibit(order=60)
 def reliability_diagrams(curves: Curves, looks: Styles) -> Plot | None:
     """Return confidence against accuracy for each strategy in the last round that has bins."""
     last = max(
@@ -52,10 +52,10 @@ def reliability_diagrams(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
-@block(order=70)
-def decided_by_block(curves: Curves, looks: Styles) -> Block | None:
+@exhibit(order=70)
+def decided_by_exhibit(curves: Curves, looks: Styles) -> Exhibit | None:
     """Return what decided the picks, as a figure and a table."""
-    return Block.of(decided_by(curves, looks), frequency_table(curves))
+    return Exhibit.of(decided_by(curves, looks), frequency_table(curves))
 
 
 def decided_by(curves: Curves, looks: Styles) -> Plot | None:
@@ -78,10 +78,10 @@ def decided_by(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
-@block(order=80)
-def estimator_block(curves: Curves, looks: Styles) -> Block | None:
+@exhibit(order=80)
+def estimator_exhibit(curves: Curves, looks: Styles) -> Exhibit | None:
     """Return how good the estimate of the calibration error is, as a figure and a table."""
-    return Block.of(estimator(curves, looks), estimator_table(curves))
+    return Exhibit.of(estimator(curves, looks), estimator_table(curves))
 
 
 def estimator(curves: Curves, looks: Styles) -> Plot | None:
@@ -135,7 +135,7 @@ def estimator(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
-@block(order=90)
+@exhibit(order=90)
 def seconds(curves: Curves, looks: Styles) -> Plot | None:
     """Return the mean seconds of a round by phase, a bar for each strategy."""
     spent = {phase: curves.of_key(("seconds", "measured", phase)) for phase in PHASES}

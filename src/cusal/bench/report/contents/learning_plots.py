@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cusal.bench.report.blocks import block
 from cusal.bench.report.curves import TEMPERATURE, Curves, Values, deviation, mean
+from cusal.bench.report.exhibits import exhibit
 from cusal.bench.report.measures import MEASURES, TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED, Measure
 from cusal.bench.report.plot import Draw, Panel, Plot, dashes, whole_ticks
 from cusal.bench.report.styles import INK, Style, Styles
@@ -18,7 +18,7 @@ _BAND = 0.10
 _MARKS = "Markers stand at a quarter, half, three quarters and the end of the run."
 
 
-@block(order=10)
+@exhibit(order=10)
 def learning_curves(curves: Curves, looks: Styles) -> Plot | None:
     """Return accuracy, ECE, recalibrated ECE and ECE on the pool over the labels; None without any of them."""
     shown = [measure for measure in MEASURES if curves.has(measure.key)]
@@ -37,7 +37,7 @@ def learning_curves(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
-@block(order=50)
+@exhibit(order=50)
 def temperature_curves(curves: Curves, looks: Styles) -> Plot | None:
     """Return the temperature of the recalibration over the labels."""
     if not curves.has(TEMPERATURE):
@@ -54,7 +54,7 @@ def temperature_curves(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
-@block(order=30)
+@exhibit(order=30)
 def difference_curves(curves: Curves, looks: Styles) -> Plot | None:
     """Return each strategy minus a baseline, paired by seed; None without a baseline or without another strategy."""
     shown = [measure for measure in MEASURES if curves.has(measure.key)]
@@ -80,7 +80,7 @@ def difference_curves(curves: Curves, looks: Styles) -> Plot | None:
     )
 
 
-@block(order=40)
+@exhibit(order=40)
 def plane(curves: Curves, looks: Styles) -> Plot | None:
     """Return ECE against accuracy at T/4, T/2, 3T/4 and T."""
     if not (curves.has(TEST_ECE.key) and curves.has(TEST_ACCURACY.key)):
