@@ -198,7 +198,7 @@ def test_one_seed_one_strategy_and_one_round_still_give_a_report(simulated: Simu
 
 def test_runs_that_only_began_give_a_report(simulated: Simulated, tmp_path: Path) -> None:
     begun = {key: records[:1] for key, records in simulated.items() if key[1] == 0 and key[0] != "margin"}
-    report.write_curves([Curves.of_rounds("begun", begun, rounds=4)], tmp_path, ["html", "md"])
+    report.write_curves([Curves.of_rounds("begun", begun, rounds=4)], tmp_path, ["html"])
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     Page(text)
     assert "at t&nbsp;=&nbsp;0" in text or "at t = 0" in text
