@@ -22,14 +22,13 @@ from cusal.bench.store.archive import Summary
 from cusal.bench.store.connection import open_engine, translated
 from cusal.bench.store.processes import is_dead, process_name
 from cusal.bench.store.records import Claim, Row, Run, rows_of
-from cusal.bench.store.schema import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS, STORE
+from cusal.bench.store.schema import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS
 from cusal.errors import StoreError
 
 if TYPE_CHECKING:
     from cusal.loop.simulate import Round
 
 LEASE_SECONDS = 300.0
-OPENING = 0x637573616C  # the number of the lock that is held while tables are made
 
 
 class Store:
@@ -64,24 +63,7 @@ class Store:
             raise StoreError(f"there is no store {self.place}; give the file that `cusal bench --store` wrote.")
         self._engine = open_engine(self.place)
         with self._writing() as connection:
-            if self._engine.name == "postgresql":  # two runners that start at once would both make the tables
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(OPENING)))
-            known = set(sa.inspect(connection).get_table_names())
-            others = known if self._engine.name == "sqlite" else known & set(tables.METADATA.tables)
-            if STORE.name not in known and others:
-                raise StoreError(
-                    f"{self.place} is a database with tables of its own ({min(others)}), but not a store of cusal; "
-                    "give another file or database."
-                )
-            tables.METADATA.create_all(connection)
-            version = connection.scalar(sa.select(STORE.c.version))
-            if version is None:
-                connection.execute(STORE.insert().values(version=tables.VERSION))
-            elif version != tables.VERSION:
-                raise StoreError(
-                    f"{self.place} is a store of version {version}, but this cusal reads version {tables.VERSION}; "
-                    "use the cusal that wrote it to export it."
-                )
+            tables.prepare(connection, self.place)
 
     def close(self) -> None:
         """Close the file or the connection to the server."""
