@@ -8,10 +8,8 @@ python results/build.py --check     # change nothing; exit 1 if a table is not w
 import argparse
 import re
 import sys
-import tempfile
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,7 @@ from cusal.bench.report.markdown import table_lines
 from cusal.bench.report.measures import ON_POOL
 from cusal.bench.report.sweeps import find_sweeps, sweep_tables
 from cusal.bench.report.tables import estimator_table, milestone_table
-from cusal.bench.store import Store
+from cusal.bench.store import ExportedRuns
 
 RESULTS = Path(__file__).parent
 ROOT = RESULTS.parent
@@ -44,36 +42,37 @@ PAIRS = (
 )
 
 
-@contextmanager
-def opened(name: str) -> Iterator[tuple[Store, list[dict[str, Any]]]]:
-    """Give the store of the runs exported to results/NAME, and those of them that came to their end."""
-    with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
-        if (RESULTS / name / "runs.csv.gz").exists():
-            store.load(RESULTS / name)
-        yield store, [row for row in store.runs() if row["status"] == "done"]
+@cache
+def exported(name: str) -> ExportedRuns:
+    """Return the runs in results/NAME, read once."""
+    return ExportedRuns(RESULTS / name)
+
+
+def finished(name: str) -> list[dict[str, Any]]:
+    """Return those of them that came to their end."""
+    return [row for row in exported(name).runs() if row["status"] == "done"]
 
 
 def read_curves(name: str) -> list[Curves]:
-    """Give the curves of the finished runs, by experiment."""
-    with opened(name) as (store, done):
-        return load(store, [row["id"] for row in done]) if done else []
+    """Return the curves of the finished runs, by experiment."""
+    done = [row["id"] for row in finished(name)]
+    return load(exported(name), done) if done else []
 
 
 def overlap(name: str) -> list[str]:
-    """Give Markdown lines: how many items cusal and least confidence both chose, by seed, and what decided."""
+    """Return Markdown lines: how many items cusal and least confidence both chose, by seed, and what decided."""
     lines = ["| seed | items that both chose | rounds that the error decided |", "|---|---|---|"]
-    with opened(name) as (store, done):
-        ids = {(row["strategy"], row["seed"]): row["id"] for row in done}
-        for seed in sorted(seed for strategy, seed in ids if strategy == "cusal" and ("least_confidence", seed) in ids):
-            ours, theirs = (store.picks([ids[strategy, seed]]) for strategy in ("cusal", "least_confidence"))
-            both = len({pick["item"] for pick in ours} & {pick["item"] for pick in theirs})
-            rounds = sorted({pick["round"] for pick in ours if pick["decided_by"] == "calibration"})
-            lines.append(f"| {seed} | {both} of {len(ours)} | {', '.join(map(str, rounds)) or 'none'} |")
+    ids = {(row["strategy"], row["seed"]): row["id"] for row in finished(name)}
+    for seed in sorted(seed for strategy, seed in ids if strategy == "cusal" and ("least_confidence", seed) in ids):
+        ours, theirs = (exported(name).picks([ids[strategy, seed]]) for strategy in ("cusal", "least_confidence"))
+        both = len({pick["item"] for pick in ours} & {pick["item"] for pick in theirs})
+        rounds = sorted({pick["round"] for pick in ours if pick["decided_by"] == "calibration"})
+        lines.append(f"| {seed} | {both} of {len(ours)} | {', '.join(map(str, rounds)) or 'none'} |")
     return lines
 
 
 def paired(curves: Curves) -> list[str]:
-    """Give Markdown lines: differences of the mean over all rounds between two strategies, paired by seed."""
+    """Return Markdown lines: differences of the mean over all rounds between two strategies, paired by seed."""
     lines = [
         "| difference of the means over rounds | accuracy, points | ECE | recalibrated ECE |",
         "|---|---|---|---|",
@@ -95,14 +94,14 @@ def paired(curves: Curves) -> list[str]:
 
 
 def cell(values: np.ndarray, scale: float, decimals: int, *, spread: bool = True) -> str:
-    """Give mean and standard deviation over the seeds that are there."""
+    """Return mean and standard deviation over the seeds that are there."""
     values = values[np.isfinite(values)] * scale
     text = f"{values.mean():.{decimals}f}"
     return f"{text} ± {values.std(ddof=1):.{decimals}f}" if spread and len(values) > 1 else text
 
 
 def table(curves: Curves, name: str, measure: str, key: Key) -> list[str]:
-    """Give Markdown lines: one row for each strategy, four times, the paper's mean in brackets."""
+    """Return Markdown lines: one row for each strategy, four times, the paper's mean in brackets."""
     scale, decimals = (100, 1) if measure == "accuracy" else (1, 3)
     paper = PAPER[name].get(measure, {})
     times = curves.milestones
@@ -119,7 +118,7 @@ def table(curves: Curves, name: str, measure: str, key: Key) -> list[str]:
 
 
 def summary(curves: Curves) -> list[str]:
-    """Give Markdown lines: the end of the budget, and the mean over all rounds."""
+    """Return Markdown lines: the end of the budget, and the mean over all rounds."""
     lines = [
         "| strategy | seeds | accuracy % at T | ECE | recalibrated | over rounds: accuracy % | ECE | recalibrated |",
         "|---|---|---|---|---|---|---|---|",
@@ -139,7 +138,7 @@ def summary(curves: Curves) -> list[str]:
 
 
 def decided(curves: Curves) -> list[str]:
-    """Give Markdown lines: how many picks of a batch the calibration error alone decided, by eighths of the batches."""
+    """Return Markdown lines: picks of a batch that the calibration error alone decided, by eighths of the batches."""
     values = curves.of_key(("picks", "decided_by", "calibration"))[:, :, : curves.rounds]  # batch t is asked in t - 1
     parts = np.array_split(np.arange(curves.rounds), 8)
     titles = [f"{part[0] + 1}-{part[-1] + 1}" for part in parts]
@@ -152,7 +151,7 @@ def decided(curves: Curves) -> list[str]:
 
 
 def other_tables(experiments: list[Curves]) -> dict[str, str]:
-    """Give the tables of experiments that the paper has no numbers for, by `EXPERIMENT kind`."""
+    """Return the tables of experiments that the paper has no numbers for, by `EXPERIMENT kind`."""
     made = {}
     for curves in experiments:
         name = curves.experiment
@@ -169,7 +168,7 @@ def other_tables(experiments: list[Curves]) -> dict[str, str]:
 
 
 def tables() -> dict[str, str]:
-    """Give every table by the name of its mark."""
+    """Return every table by the name of its mark."""
     made = {}
     for name in PAPERS:
         for curves in read_curves(name):

@@ -1,5 +1,8 @@
 """Presets and grids: the paper's settings, overrides, complaints, ids that last."""
 
+import hashlib
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.spec import Spec
 from cusal.errors import DataError, InvalidInput, UnknownName
 
+HERE = Path(__file__).parent
 PAPER = {  # warm-up, batch size, rounds, epochs, network: appendix "Experimental settings"
     "mnist": (20, 10, 40, 30, "mnist_net"),
     "fashion_mnist": (20, 10, 100, 60, "garment_classifier"),
@@ -41,8 +45,24 @@ def test_every_preset_is_listed_and_its_data_set_is_known(name: str) -> None:
 
 
 def test_the_listing_is_a_strategy_of_the_mnist_preset() -> None:
-    (spec,) = {s.label: s for s in read_grid("mnist").specs() if s.seed == 0 and s.numerics == "listing"}.values()
-    assert (spec.label, spec.strategy, spec.settings) == ("cusal-listing", "cusal", {"bandwidth": 1e-3, "p": 1})
+    (spec,) = [s for s in read_grid("mnist").specs() if s.seed == 0 and s.strategy == "cusal_listing"]
+    assert (spec.label, spec.settings) == ("cusal-listing", {"bandwidth": 1e-3, "p": 1})
+
+
+def test_a_grid_may_still_call_the_listing_by_its_former_name(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    tables = '{name = "cusal", numerics = "listing", bandwidth = 0.01}, {name = "cusal", numerics = "exact"}'
+    path.write_text(f'extends = "mnist"\nseeds = 1\nstrategies = [{tables}]\n')
+    listing, exact = read_grid(str(path)).specs()
+    assert (listing.strategy, listing.label) == ("cusal_listing", "cusal-listing bandwidth=0.01")
+    assert (exact.strategy, exact.label) == ("cusal", "cusal")
+
+
+def test_the_listing_is_stored_as_it_always_was() -> None:
+    (spec, *_) = read_grid("mnist").choose(["cusal-listing"]).specs()
+    stored = json.loads(spec.json)
+    assert (stored["strategy"], stored["numerics"]) == ("cusal", "listing")
+    assert Spec.of(spec.json) == spec
 
 
 def test_all_strategies_of_a_seed_come_before_the_next_seed() -> None:
@@ -105,6 +125,10 @@ def test_a_grid_of_ones_own_extends_a_preset(tmp_path: Path) -> None:
         ('reference = "fited"', UnknownName, "did you mean 'fitted'"),
         ('recalibrate = "never"', UnknownName, "recalibrate"),
         ("rounds = -1", InvalidInput, "rounds is -1; expected a whole number"),
+        ("rounds = 2.5", InvalidInput, r"mine.toml: rounds is 2.5; expected a whole number, 0 or more\."),
+        ("epochs = 0", InvalidInput, "epochs is 0; expected a whole number above 0"),
+        ("pool = true", InvalidInput, "pool is True; expected a whole number"),
+        ("network = {hidden = 3}", InvalidInput, "expected a name, or a table such as"),
         ("warm_start = 1", InvalidInput, "true or false"),
         ("learning_rate = 'fast'", InvalidInput, "expected a number"),
         ("seeds = [1, 1]", InvalidInput, "distinct"),
@@ -150,6 +174,19 @@ def test_the_id_of_a_run_never_changes() -> None:
     assert [spec.id for spec in grid.specs()[:2]] == ["ca1bfca351d394ef", "f8c9e150d7791b7b"]
 
 
+def ids_of(grid: Grid) -> str:
+    lines = "\n".join(f"{spec.id} {spec.content}" for spec in grid.specs())
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize(("name", "expected"), json.loads((HERE / "run_ids.json").read_text()).items())
+def test_the_ids_and_contents_of_a_grid_never_change(name: str, expected: str) -> None:
+    # A digest for each grid, computed before the listing became a strategy and sweeps became data.
+    place, _, stage = name.partition(" on ")
+    grid = read_grid(str(HERE.parents[1] / place) if place.endswith(".toml") else place, on=stage or None)
+    assert ids_of(grid) == expected
+
+
 def test_runs_that_differ_have_different_ids() -> None:
     grid = read_grid("mnist")
     specs = grid.specs() + grid.override({"pool": 1000}).specs() + grid.override({"epochs": 3}).specs()
@@ -166,6 +203,15 @@ def test_a_sweep_repeats_the_grid_with_each_value_as_experiments_of_their_own() 
     ]
     assert {s.experiment for s in specs} == {f"ablation-warm-up warm_up={n}" for n in (10, 20, 40)}
     assert len(specs) == 10 * 3 * 2
+    assert specs[0].sweep == {"name": "ablation-warm-up", "over": {"warm_up": 10}}
+
+
+def test_a_sweep_is_kept_in_a_spec_but_not_in_its_id() -> None:
+    swept, *_ = read_grid("ablation-warm-up").specs()
+    plain = replace(swept, sweep={})
+    assert Spec.of(swept.json) == swept
+    assert "sweep" not in plain.json
+    assert (swept.id, swept.content) == (plain.id, plain.content)
 
 
 def test_a_sweep_can_be_changed_on_the_command_line() -> None:

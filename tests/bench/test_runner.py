@@ -128,7 +128,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
     os.killpg(process.pid, signal.SIGINT)
     code, _, errors = finish(process)
     assert code == 130
-    assert errors.strip() == "stopped; the rounds done are kept, and the same command goes on from there."
+    assert errors.strip() == "stopped; the rounds done are kept, and the same command resumes from there."
     with Store(place) as store:
         assert "running" not in {run["status"] for run in store.runs()}
         assert len(store.rounds()) >= 4

@@ -4,6 +4,7 @@ import json
 import pickle
 import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -179,3 +180,15 @@ def test_damaged_files_are_named(at, tmp_path):
         archive.writestr("content.json", json.dumps(tree))
     with pytest.raises(DataError, match=r"has format 99, written by cusal 9\.0"):
         cusal.Session.load(tmp_path / "later", X)
+
+
+@pytest.mark.parametrize(("name", "picks"), [("logistic", [26, 48, 29, 57]), ("network", [45, 49, 30, 9])])
+def test_files_of_the_first_version_load_with_trust(name, picks):
+    path = Path(__file__).parents[1] / "bench" / "before_rooms" / f"{name}.session"
+    items = np.random.default_rng(0).normal(size=(60, 4)).round(3)
+    with pytest.raises(DataError, match="trusted=True"):
+        cusal.Session.load(path, items)
+    session = cusal.Session.load(path, items, trusted=True)
+    assert session.ask(4).indices.tolist() == picks
+    session.tell(picks, np.where(items[picks, 0] > 0, "pos", "neg"))
+    assert session.evaluate(items, np.where(items[:, 0] > 0, "pos", "neg")).raw["accuracy"] > 0.6

@@ -20,7 +20,6 @@ import cusal
 from cusal import strategies
 from cusal.errors import CusalError, DataError, InvalidInput, PoolExhausted, UnknownName
 from cusal.scale import Files, LocalEngine, Request, parts, score
-from cusal.scale.progress import Progress
 from cusal.strategies import Cusal
 from cusal.strategies._view import View
 
@@ -286,13 +285,3 @@ def test_progress_is_a_bar_on_a_terminal(tmp_path: Path, pool: Pool) -> None:
     os.close(ours)
     assert "700/700" in told
     assert "rows/s" in told
-
-
-def test_progress_tells_rows_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(1000)
-    progress.resume(500)
-    with progress:
-        progress.advance(250)
-        assert progress.rate > 0
-        progress.advance(250)
-    assert capsys.readouterr().err.startswith("1,000 of 1,000 rows, ")

@@ -18,7 +18,7 @@ STOPPED = 130  # what a shell gives for Ctrl-C
 
 
 def list_presets() -> str:
-    """Give a table of the presets, one line each."""
+    """Return a table of the presets, one line each."""
     lines = []
     for name in preset_names():
         values = read_grid(name).values
@@ -31,7 +31,7 @@ def list_presets() -> str:
 
 
 def run(grid: Grid, *, place: str, workers: int | None) -> int:
-    """Do the runs of a grid, say how it went, and give the exit code."""
+    """Do the runs of a grid, print how it went, and return the exit code."""
     specs = grid.specs()
     check_ready(specs[0].dataset)
     check_models(specs)
@@ -40,13 +40,13 @@ def run(grid: Grid, *, place: str, workers: int | None) -> int:
         prepare(specs)
         outcome = run_grid(specs, place, workers=workers)
     except KeyboardInterrupt:
-        print("\nstopped; the rounds done are kept, and the same command goes on from there.", file=sys.stderr)
+        print("\nstopped; the rounds done are kept, and the same command resumes from there.", file=sys.stderr)
         return STOPPED
     return _conclude(outcome, place)
 
 
 def check_ready(dataset: str) -> None:
-    """Complain, before any process starts, about what every run would meet: no torch, no data."""
+    """Raise an error, before any process starts, for what every run would meet: no torch, no data."""
     if importlib.util.find_spec("torch") is None:
         raise MissingExtra("training a network", "torch")
     here = {row.name: row.present for row in datasets.describe()}
@@ -55,7 +55,7 @@ def check_ready(dataset: str) -> None:
 
 
 def check_models(specs: Sequence[Spec]) -> None:
-    """Complain, before any process starts, about settings that a network or a training variant does not have."""
+    """Raise an error, before any process starts, for settings that a network or a training variant does not have."""
     for spec in _different_models(specs):
         build_model(spec, (1, 28, 28), 2)  # of any size: only the settings count, and nothing is trained
 
@@ -77,7 +77,7 @@ def _different_models(specs: Sequence[Spec]) -> list[Spec]:
 
 
 def change_grid(grid: Grid, options: dict[str, Any], changes: list[str]) -> Grid:
-    """Give the grid with the options of the command line and `key=value` changes."""
+    """Return the grid with the options of the command line and `key=value` changes."""
     values = dict(options)
     names = values.pop("strategies", None)
     if "seeds" in values:
@@ -93,7 +93,7 @@ def change_grid(grid: Grid, options: dict[str, Any], changes: list[str]) -> Grid
 
 
 def parse_seeds(text: str) -> int | list[int]:
-    """Give a number of seeds, or the seeds of a range "5-9" or a list "0,3".
+    """Return a number of seeds, or the seeds of a range "5-9" or a list "0,3".
 
     >>> parse_seeds("5"), parse_seeds("5-7"), parse_seeds("0,3")
     (5, [5, 6, 7], [0, 3])

@@ -1,7 +1,6 @@
 """A spec made real: the data, the warm-up labels, the session, and the rounds that it yields."""
 
 import json
-import pickle
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from cusal import datasets, strategies
 from cusal._checks import as_array
 from cusal._items import Subset
+from cusal._old_pickles import unpickle
 from cusal._types import Indices
 from cusal.bench.features import featured
 from cusal.bench.measured_errors import measure_errors
@@ -21,17 +21,16 @@ from cusal.errors import InvalidInput
 from cusal.loop.session import Session
 from cusal.loop.simulate import Round, simulate
 from cusal.strategies._strategy import Strategy
-from cusal.strategies.cusal_listing import CusalListing
 
 
 def features_key(spec: Spec) -> str:
-    """Give the features that a spec wants as `load_data` takes them."""
+    """Return the features that a spec wants as `load_data` takes them."""
     return json.dumps(spec.features, sort_keys=True)
 
 
 @lru_cache(maxsize=1)
 def load_data(name: str, features: str = "{}") -> datasets.Dataset:
-    """Give a data set, read once for all runs of a process; `features` is a `features_key`, "{}" for the items."""
+    """Return a data set, read once for all runs of a process; `features` is a `features_key`, "{}" for the items."""
     data, wanted = datasets.load(name), json.loads(features)
     return featured(data, wanted) if wanted else data
 
@@ -51,9 +50,9 @@ class Experiment:
             self.items = train[self.rows] if isinstance(train, np.ndarray) else Subset(train, self.rows)
 
     def start(self, state: bytes | None = None) -> Session:
-        """Give the session at its beginning, or as it was when `state` was pickled."""
+        """Return the session at its beginning, or as it was when `state` was pickled."""
         if state is not None:
-            return Session.resume(pickle.loads(state), self.items)
+            return Session.resume(unpickle(state), self.items)
         places = np.searchsorted(self.rows, self.warm_up)
         return Session(
             self.items,
@@ -91,7 +90,7 @@ class Experiment:
 
 
 def draw_items(spec: Spec, labels: Indices, classes: int) -> tuple[Indices, Indices]:
-    """Give the positions of the warm-up items, and of all that take part, ascending; from the seed alone."""
+    """Return the positions of the warm-up items, and of all that take part, ascending; from the seed alone."""
     rng = np.random.default_rng([spec.seed])
     if spec.warm_up >= len(labels):
         raise InvalidInput(f"warm_up is {spec.warm_up}, but {spec.dataset} has {len(labels)} train items; lower it.")
@@ -124,14 +123,12 @@ def _some_of(rng: np.random.Generator, labels: Indices, number: int, count: int)
 
 
 def build_strategy(spec: Spec) -> Strategy:
-    """Give the strategy with its settings."""
-    if spec.numerics == "listing":
-        return CusalListing(**spec.settings)
+    """Return the strategy with its settings."""
     return strategies.find(spec.strategy)(**spec.settings)
 
 
 def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
-    """Give the untrained classifier."""
+    """Return the untrained classifier."""
     training = {
         "epochs": spec.epochs,
         "batch_size": spec.train_batch_size,

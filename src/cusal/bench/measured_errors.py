@@ -21,7 +21,7 @@ SAMPLE = 2000
 def measure_errors(
     session: Session, labels: Indices, test: tuple[Any, Indices], *, bandwidth: float, p: float
 ) -> dict[str, float]:
-    """Give mean calibration errors by the kernel estimator; of pool and test set, of a sample of at most 2000 items.
+    """Return mean calibration errors by the kernel estimator; of pool and test set, of at most 2000 items each.
 
     labels: of all items of the session, also of those that it does not know yet; test: unseen items and their labels.
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from cusal._progress import duration
 from cusal.bench.store import Run
 from cusal.bench.worker import News
 
 
-class Progress:
+class RunProgress:
     """The runs that are under way, how far they are, and how long all will take."""
 
     def __init__(self, runs: Sequence[Run], done: int, *, workers: int) -> None:
@@ -22,7 +23,7 @@ class Progress:
         self._seconds: dict[str, float] = {}  # of a round, by strategy: a running mean
         self._live: Any = None
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "RunProgress":
         if sys.stdout.isatty():
             from rich.live import Live
 
@@ -40,8 +41,8 @@ class Progress:
         """Count rounds that were done before."""
         self._left[run_id] = self.runs[run_id].rounds - rounds
 
-    def tell(self, news: News) -> None:
-        """Take in what a worker said, and show it."""
+    def show(self, news: News) -> None:
+        """Take in what a worker reported, and show it."""
         if news.kind in ("done", "failed", "lost"):
             self._running.pop(news.run_id, None)
             self._left.pop(news.run_id, None)
@@ -60,7 +61,7 @@ class Progress:
             print(self._line(news), flush=True)
 
     def seconds_left(self) -> float | None:
-        """Give the time that all runs still need; None before the first round ended."""
+        """Return the time that all runs still need; None before the first round ended."""
         if not self._seconds:
             return None
         mean = sum(self._seconds.values()) / len(self._seconds)
@@ -92,16 +93,3 @@ class Progress:
             )
             table.add_row(run.strategy, str(run.seed), f"{max(news.round, 0)} / {run.rounds}", *numbers)
         return table
-
-
-def duration(seconds: float | None) -> str:
-    """Give a time in words of two units: 2 h 05 min, 3 min 20 s.
-
-    >>> duration(7500)
-    '2 h 05 min'
-    """
-    if seconds is None:
-        return "not known yet"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
-from cusal.bench.progress import Progress
+from cusal.bench.progress import RunProgress
 from cusal.bench.spec import Spec
 from cusal.bench.store import Store, process_name
 from cusal.bench.worker import News, one_thread, work
@@ -15,12 +15,22 @@ from cusal.bench.worker import News, one_thread, work
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a start of the runner achieved: runs done in all, and (run id, traceback) of those that failed."""
+    """What a start of the runner achieved.
+
+    Attributes
+    ----------
+    done, total : int
+        How many of the runs are done, now or before, and how many there are.
+    failed : tuple of (str, str)
+        The id and the traceback of each run that failed.
+    elsewhere : int
+        How many runs another runner is doing.
+    """
 
     done: int
     total: int
     failed: tuple[tuple[str, str], ...]
-    elsewhere: int  # runs that another runner is at
+    elsewhere: int
 
 
 @dataclass
@@ -33,8 +43,31 @@ class _Worker:
 def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -> Outcome:
     """Do the runs that are not done yet; what is stored already, under whatever name, is never done again.
 
-    `place` is the path or URL of the store, `workers` the number of processes: unless told as many as cores, or one
-    where there is a GPU. A KeyboardInterrupt ends the processes, frees their runs and is raised again.
+    Parameters
+    ----------
+    specs : sequence of Spec
+        The runs, in the order in which they are started.
+    place : str
+        The path or URL of the store.
+    workers : int, optional
+        How many processes; by default as many as cores, or one where there is a GPU.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, after the processes have ended and their runs are free; the same call resumes them.
+    StoreError
+        If the store cannot be used.
+
+    Examples
+    --------
+    >>> from cusal.bench.grid import read_grid
+    >>> run_grid(read_grid("digits").choose(["margin"]).specs(), "runs.db")  # doctest: +SKIP
+    Outcome(done=10, total=10, failed=(), elsewhere=0)
     """
     with Store(place) as store:
         runs = [spec.run for spec in specs]
@@ -43,7 +76,7 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -
         known = {row["id"]: row for row in store.runs()}
         missing = [run.id for run in runs if known[run.id]["status"] != "done"]
         count = min(workers or _default_workers(), len(missing))
-        with Progress(runs, len(runs) - len(missing), workers=max(1, count)) as progress:
+        with RunProgress(runs, len(runs) - len(missing), workers=max(1, count)) as progress:
             for run in runs:
                 written = [row["round"] for row in store.rounds([run.id])]
                 progress.skip(run.id, max(written, default=-1))
@@ -68,7 +101,7 @@ def _reuse(store: Store, specs: Sequence[Spec]) -> None:
             store.copy(done[spec.content], spec.id)
 
 
-def _supervise(store: Store, place: str, run_ids: list[str], count: int, progress: Progress) -> None:
+def _supervise(store: Store, place: str, run_ids: list[str], count: int, progress: RunProgress) -> None:
     workers = [_start(place, run_ids) for _ in range(count)]
     try:
         while workers:
@@ -84,7 +117,7 @@ def _supervise(store: Store, place: str, run_ids: list[str], count: int, progres
                     reason = f"the process that did this run ended with code {worker.process.exitcode}"
                     lost = store.release(worker.owner, failed=reason)
                     for run_id in lost:
-                        progress.tell(News(run_id, "failed", text=reason))
+                        progress.show(News(run_id, "failed", text=reason))
                     if lost:  # a process that ended before it took a run would end so again
                         workers.append(_start(place, run_ids))
     finally:
@@ -106,10 +139,10 @@ def _start(place: str, run_ids: list[str]) -> _Worker:
     return _Worker(process, ours, process_name(process.pid))
 
 
-def _listen(worker: _Worker, progress: Progress) -> None:
+def _listen(worker: _Worker, progress: RunProgress) -> None:
     try:
         while worker.channel.poll():
-            progress.tell(worker.channel.recv())
+            progress.show(worker.channel.recv())
     except (EOFError, OSError):  # the process has ended; its exit code tells the rest
         return
 

@@ -1,4 +1,4 @@
-"""What defines one run, and the name that follows from it."""
+"""What defines one run, and the id that follows from it."""
 
 import dataclasses
 import hashlib
@@ -11,18 +11,44 @@ from cusal.bench.store import Run
 
 @dataclass(frozen=True)
 class Spec:
-    """One run: data, model, strategy, seed and schedule.
+    """Everything that defines one run: data, model, strategy, seed and schedule.
 
-    experiment, label: under which names reports show it.
-    strategy, numerics, settings: the strategy's name, "exact" or "listing", and its settings.
-    network: name and settings of the network; model: of the training variant, plain if empty; features: of the
-        pretrained network whose frozen features stand for the items, if any.
-    epochs .. precision: how each round's fit is done.
-    warm_up, balanced: how many labels it starts with, and whether each class has the same number of them.
-    pool: how many items are open besides the warm-up; None takes all that the train split has.
-    rounds, batch_size: how often it asks, and for how many labels each time.
-    recalibrate, reference: of the session. estimator_every: rounds between two looks at the estimator; 0 is never.
-    bandwidth, p: of that look; strategies have their own in `settings`.
+    Parameters
+    ----------
+    experiment, label : str
+        The names under which reports show the run.
+    dataset : str
+        The name of a data set, or the path of a file.
+    strategy : str
+        The name of the strategy.
+    seed : int
+        From which warm-up, pool and every other random choice follow.
+    rounds, batch_size : int
+        How often the run asks, and for how many labels each time.
+    warm_up : int
+        How many labels it starts with.
+    network : dict
+        Name and settings of the network.
+    settings : dict
+        Settings of the strategy.
+    model : dict
+        Name and settings of the training variant; empty for plain training.
+    features : dict
+        Name and settings of the pretrained network whose features replace the items; empty for the items themselves.
+    balanced : bool
+        Whether the warm-up has equally many items of each class.
+    pool : int or None
+        How many items are open besides the warm-up; None takes the whole train split.
+    epochs, learning_rate, train_batch_size, weight_decay, warm_start, precision
+        How the model is trained in each round.
+    recalibrate, reference : str
+        Of the session.
+    estimator_every : int
+        Rounds between two measurements of the estimator; 0 for none.
+    bandwidth, p : float
+        Of that measurement; those of the strategy are in `settings`.
+    sweep : dict
+        For a run of a sweep: the sweep's `name` and `over`, the value of each setting that it goes over.
     """
 
     experiment: str
@@ -37,7 +63,6 @@ class Spec:
     settings: dict[str, Any] = field(default_factory=dict)
     model: dict[str, Any] = field(default_factory=dict)
     features: dict[str, Any] = field(default_factory=dict)
-    numerics: str = "exact"
     balanced: bool = True
     pool: int | None = None
     epochs: int = 30
@@ -51,30 +76,33 @@ class Spec:
     estimator_every: int = 0
     bandwidth: float = 1e-3
     p: float = 1
+    sweep: dict[str, Any] = field(default_factory=dict)
 
     @property
     def json(self) -> str:
-        """The canonical JSON; values at their default are left out, so that an id outlives fields that come later."""
+        """The JSON that a store keeps.
+
+        Values at their default are left out, so that an id outlives fields that are added later.
+        """
         defaults = {f.name: f.default for f in dataclasses.fields(self) if f.default is not dataclasses.MISSING}
-        defaults |= {"model": {}, "features": {}}
+        defaults |= {"model": {}, "features": {}, "sweep": {}}
         values = {k: v for k, v in dataclasses.asdict(self).items() if k not in defaults or defaults[k] != v}
-        return json.dumps(values, sort_keys=True, separators=(",", ":"))
+        return _dump(_as_stored(values))
 
     @property
     def content(self) -> str:
-        """The canonical JSON without the names that reports show: two runs of the same content give the same rounds."""
-        values = {k: v for k, v in json.loads(self.json).items() if k not in ("experiment", "label")}
-        return json.dumps(values, sort_keys=True, separators=(",", ":"))
+        """The JSON without the names that reports show: two runs of the same content have the same rounds."""
+        return self._json_without("experiment", "label", "sweep")
 
     @property
     def id(self) -> str:
-        """The name of the run in a store."""
-        return hashlib.sha256(self.json.encode()).hexdigest()[:16]
+        """The name of the run in a store; whether it belongs to a sweep makes no difference."""
+        return hashlib.sha256(self._json_without("sweep").encode()).hexdigest()[:16]
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Give back the spec of a canonical JSON."""
-        return cls(**json.loads(text))
+        """Return the spec of a JSON that this or an earlier version wrote."""
+        return cls(**_from_stored(json.loads(text)))
 
     @property
     def run(self) -> Run:
@@ -89,3 +117,22 @@ class Spec:
             batch_size=self.batch_size,
             spec=self.json,
         )
+
+    def _json_without(self, *names: str) -> str:
+        return _dump({key: value for key, value in json.loads(self.json).items() if key not in names})
+
+
+def _dump(values: dict[str, Any]) -> str:
+    return json.dumps(values, sort_keys=True, separators=(",", ":"))
+
+
+# Ids are hashes of what is stored, and the paper's listing was once a setting of cusal: it is still stored so.
+
+
+def _as_stored(values: dict[str, Any]) -> dict[str, Any]:
+    return values | {"strategy": "cusal", "numerics": "listing"} if values["strategy"] == "cusal_listing" else values
+
+
+def _from_stored(values: dict[str, Any]) -> dict[str, Any]:
+    numerics = values.pop("numerics", "exact")
+    return values | {"strategy": "cusal_listing"} if numerics == "listing" else values

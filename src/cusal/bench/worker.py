@@ -22,7 +22,7 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_
 
 @dataclass(frozen=True)
 class News:
-    """What a worker tells the runner: a run started, a round ended, or the run ended, well or with an error."""
+    """What a worker reports to the runner: a run started, a round ended, or the run ended, well or with an error."""
 
     run_id: str
     kind: str  # "started", "round", "done", "failed", "lost"
@@ -35,7 +35,7 @@ class News:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let processes that are started in this block use one thread each."""
+    """Limit processes that are started in this block to one thread each."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:

@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 import sys
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -22,12 +21,12 @@ import numpy as np
 
 from cusal._damage import DAMAGED
 from cusal._folders import cache_folder
+from cusal._progress import Progress
 from cusal.errors import CusalError, DataError, MissingExtra
 from cusal.features.images import WIDTH, Extractor, Images, Vectors, pixel_range, tiles
 
 FORMAT = 1  # part of the digest: a change of how features are computed gives them other names
 ROWS = 4096  # that are scaled together
-SECONDS_BETWEEN_LINES = 10.0
 
 
 def cached_features(splits: Mapping[str, Images], *, title: str, network: str, side: int) -> dict[str, Vectors]:
@@ -138,15 +137,16 @@ def _compute(place: _Place) -> None:
 def _extract(place: _Place) -> None:
     """Complete the files of raw features, float32 without header, from wherever they end."""
     extractor = Extractor(place.side, pixel_range(next(iter(place.splits.values()))))
-    told = _Told(place.title, sum(map(len, place.splits.values())))
-    for split, items in place.splits.items():
-        with place.file(split, "part").open("ab") as part:
-            done = min(part.tell() // (4 * WIDTH), len(items))
-            part.truncate(done * 4 * WIDTH)
-            told.resume(done)
-            for rows in extractor.vectors(items, first=done):
-                part.write(rows.tobytes())
-                told.advance(len(rows))
+    total = sum(map(len, place.splits.values()))
+    with Progress(total, title=f"features of {place.title}", unit="images", always=False) as progress:
+        for split, items in place.splits.items():
+            with place.file(split, "part").open("ab") as part:
+                done = min(part.tell() // (4 * WIDTH), len(items))
+                part.truncate(done * 4 * WIDTH)
+                progress.resume(done)
+                for rows in extractor.vectors(items, first=done):
+                    part.write(rows.tobytes())
+                    progress.advance(len(rows))
 
 
 def _moments(rows: Vectors) -> tuple[Vectors, Vectors]:
@@ -159,26 +159,3 @@ def _moments(rows: Vectors) -> tuple[Vectors, Vectors]:
     mean = total / len(rows)
     deviation = np.sqrt(np.maximum(squares / len(rows) - mean**2, 0))
     return mean.astype(np.float32), np.where(deviation > 1e-6, deviation, 1).astype(np.float32)
-
-
-class _Told:
-    """How far a computation is: a line on standard error every ten seconds, none for a short one."""
-
-    def __init__(self, name: str, total: int) -> None:
-        self.name, self.total, self.done, self.fresh = name, total, 0, 0
-        self.begun = self.last = time.monotonic()
-
-    def resume(self, rows: int) -> None:
-        """Count rows that were there before."""
-        self.done += rows
-
-    def advance(self, rows: int) -> None:
-        """Count rows, and print a line when it is time to."""
-        self.done += rows
-        self.fresh += rows
-        now = time.monotonic()
-        if now - self.last >= SECONDS_BETWEEN_LINES:
-            self.last = now
-            minutes, seconds = divmod(round((self.total - self.done) * (now - self.begun) / self.fresh), 60)
-            line = f"features of {self.name}: {self.done:,} of {self.total:,} images, left {minutes} min {seconds:02} s"
-            print(line, file=sys.stderr, flush=True)

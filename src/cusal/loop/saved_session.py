@@ -8,8 +8,8 @@ warm scikit-learn model, is read only with `trusted=True`. See `cusal._object_fi
 import os
 from typing import Any
 
-from cusal._files import read_pickle
 from cusal._object_file import FittedEstimator, is_object_file, read_objects, write_objects
+from cusal._old_pickles import read_pickle
 from cusal._version import __version__
 from cusal.errors import DataError
 

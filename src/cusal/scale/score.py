@@ -14,6 +14,7 @@ import numpy as np
 from cusal import strategies
 from cusal._checks import as_batch_size, as_labels
 from cusal._files import write_whole
+from cusal._progress import Progress
 from cusal._types import Floats, Indices
 from cusal.errors import DataError, InvalidInput
 from cusal.scale.candidates import Candidates
@@ -23,7 +24,6 @@ from cusal.scale.engines.local import LocalEngine
 from cusal.scale.parts import LABELS, Chunk
 from cusal.scale.picks import Picks
 from cusal.scale.pool_files import cut_into_chunks, iterate_tiles, open_pool
-from cusal.scale.progress import Progress
 from cusal.scale.request import Request
 from cusal.scale.scorer import Scorer
 from cusal.strategies._strategy import Strategy

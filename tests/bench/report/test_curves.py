@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import cusal
-from cusal.bench.report import Curves, Run
+from cusal.bench.report import Curve, Curves
 from cusal.bench.report.curves import ECE, LABELLED, RECALIBRATED_ECE, deviation, mean
 from cusal.bench.store import quarters
 
@@ -45,19 +45,19 @@ def test_reliability_takes_the_items_of_all_seeds_together(simulated: Simulated,
 
 @pytest.mark.parametrize("rounds", [4, 10, 40, 100])
 def test_milestones_are_the_rounds_whose_bins_a_store_keeps(rounds: int) -> None:
-    curves = Curves.of("x", [Run("random", 0, rounds, {LABELLED: {0: 10.0}})])
+    curves = Curves.of("x", [Curve("random", 0, rounds, {LABELLED: {0: 10.0}})])
     assert set(curves.milestones) | {0} == quarters(rounds)
 
 
 def test_short_runs_have_each_milestone_once() -> None:
     def of(rounds: int) -> tuple[int, ...]:
-        return Curves.of("x", [Run("random", 0, rounds, {LABELLED: {0: 10.0}})]).milestones
+        return Curves.of("x", [Curve("random", 0, rounds, {LABELLED: {0: 10.0}})]).milestones
 
     assert (of(0), of(1), of(2), of(3)) == ((0,), (1,), (1, 2), (1, 2, 3))
 
 
 def test_a_strategy_and_seed_given_twice_is_an_error(simulated: Simulated) -> None:
-    run = Run.of("margin", 0, simulated["margin", 0])
+    run = Curve.of("margin", 0, simulated["margin", 0])
     with pytest.raises(cusal.CusalError, match="margin with seed 0 twice"):
         Curves.of("digits", [run, run])
 

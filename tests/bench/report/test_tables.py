@@ -1,7 +1,7 @@
 import numpy as np
 
 import cusal
-from cusal.bench.report import Curves, Run, text_table
+from cusal.bench.report import Curve, Curves, text_table
 from cusal.bench.report.curves import ACCURACY, ECE, LABELLED
 from cusal.bench.report.measures import MEASURES, TEST_ACCURACY, TEST_ECE
 from cusal.bench.report.tables import (
@@ -22,7 +22,7 @@ def hand_made(table: dict[str, list[list[float]]], rounds: int = 4) -> Curves:
     for strategy, seeds in table.items():
         for seed, values in enumerate(seeds):
             ece = dict(enumerate(values))
-            runs.append(Run(strategy, seed, rounds, {ECE: ece, LABELLED: {t: 10.0 + 5 * t for t in ece}}))
+            runs.append(Curve(strategy, seed, rounds, {ECE: ece, LABELLED: {t: 10.0 + 5 * t for t in ece}}))
     return Curves.of("by hand", runs)
 
 

@@ -1,12 +1,18 @@
-"""Exports: what goes out comes back bit for bit, and unfinished runs go on."""
+"""Exports: what goes out comes back bit for bit, each run in its own file, and unfinished runs resume."""
 
+import gzip
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_store import some_rounds, some_run, write
 
-from cusal.bench.store import Store, archive, process_name
+from cusal.bench.store import ExportedRuns, Store, archive, process_name
 from cusal.errors import StoreError
+
+FORMER = Path(__file__).parents[1] / "before_rooms" / "half"
+OPEN = "try/cusal-2-open.json.gz"
 
 
 def fill(store: Store) -> None:
@@ -20,7 +26,12 @@ def fill(store: Store) -> None:
     store.release(process_name())
 
 
-def content(store: Store) -> list[object]:
+def files(folder: Path) -> dict[str, bytes]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def content(store: Store | ExportedRuns) -> list[list[dict[str, Any]]]:
     return [store.runs(), store.rounds(), store.metrics(), store.bins(), store.picks()]
 
 
@@ -28,7 +39,7 @@ def test_an_export_loads_back_bit_for_bit(place: str, tmp_path: Path) -> None:
     with Store(place) as store, Store(tmp_path / "copy.db") as copy:
         fill(store)
         written = store.export(tmp_path / "out")
-        assert str(written) == "3 runs, 1 of them done; 1 go on where they stopped: half; 1 start again: open"
+        assert str(written) == "3 runs, 1 of them done; 1 resume where they stopped: half; 1 start again: open"
         assert copy.load(tmp_path / "out") == written
         assert content(copy) == content(store)
         ours, theirs = store.claim(["half"]), copy.claim(["half"])
@@ -43,8 +54,76 @@ def test_the_same_runs_give_the_same_files(tmp_path: Path) -> None:
         store.export(tmp_path / "one")
         copy.load(tmp_path / "one")
         copy.export(tmp_path / "two")
-    first, second = (sorted((tmp_path / name).iterdir()) for name in ("one", "two"))
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    first, second = (files(tmp_path / name) for name in ("one", "two"))
+    assert list(first) == ["try/cusal-0-done.json.gz", "try/cusal-1-half.json.gz", "try/cusal-1-half.session.gz", OPEN]
+    assert first == second
+
+
+def test_a_run_that_is_added_changes_its_own_file_alone(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        fill(store)
+        store.export(tmp_path / "out")
+        before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.gz")}
+        store.add([some_run("new", seed=3)])
+        assert store.export(tmp_path / "out").runs == 4
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.gz")}
+    assert after.items() - before.items() == {(path, when) for path, when in after.items() if "3-new" in path.name}
+
+
+def test_an_export_keeps_what_others_exported_to_the_folder(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store, Store(tmp_path / "other.db") as other:
+        fill(store)
+        store.export(tmp_path / "out")
+        other.add([some_run("done"), some_run("mine", seed=9)])
+        other.export(tmp_path / "out")
+    folder = ExportedRuns(tmp_path / "out")
+    assert {run["id"] for run in folder.runs()} == {"done", "half", "open", "mine"}
+    assert len(folder.rounds(["done"])) == 4  # the other store had none of them
+
+
+def test_a_session_leaves_the_folder_when_its_run_is_done(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        fill(store)
+        store.export(tmp_path / "out")
+        assert len(list((tmp_path / "out").rglob("*.session.gz"))) == 1
+        claim = store.claim(["half"])
+        assert claim is not None
+        for record, state in list(some_rounds())[2:]:
+            write(store, claim, record, state)
+        store.export(tmp_path / "out")
+    assert list((tmp_path / "out").rglob("*.session.gz")) == []
+
+
+def test_a_folder_is_read_as_a_store_is(place: str, tmp_path: Path) -> None:
+    with Store(place) as store:
+        fill(store)
+        store.export(tmp_path / "out")
+        folder = ExportedRuns(tmp_path / "out")
+        assert content(folder)[1:] == content(store)[1:]
+        assert folder.runs() == [{k: v for k, v in run.items() if k not in ("lease", "owner")} for run in store.runs()]
+
+
+def test_what_an_earlier_version_exported_is_read_and_converted(tmp_path: Path) -> None:
+    shutil.copytree(FORMER, tmp_path / "out")
+    before = ExportedRuns(FORMER)
+    assert len(before.runs()) == 15
+    with Store(tmp_path / "runs.db") as store:
+        assert len(store.load(FORMER).resuming) == 15
+        fill(store)
+        store.export(tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*.gz"))
+    after, theirs = ExportedRuns(tmp_path / "out"), [run["id"] for run in before.runs()]
+    assert len(after.runs()) == 18
+    for ours, old in zip(content(after)[1:], content(before)[1:], strict=True):
+        assert [row for row in ours if row["run_id"] in theirs] == old
+    assert len(list((tmp_path / "out").rglob("*.session.gz"))) == 16
+
+
+def test_an_empty_store_converts_a_former_export(tmp_path: Path) -> None:
+    shutil.copytree(FORMER, tmp_path / "out")
+    with Store(":memory:") as store:
+        assert store.export(tmp_path / "out").runs == 0
+    assert content(ExportedRuns(tmp_path / "out")) == content(ExportedRuns(FORMER))
 
 
 def test_large_sessions_stay_behind_and_the_run_starts_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,16 +167,19 @@ def test_a_run_that_somebody_is_at_is_left_alone(tmp_path: Path) -> None:
 
 def test_complains_about_files_that_no_export_wrote(tmp_path: Path) -> None:
     with Store(tmp_path / "runs.db") as store:
-        with pytest.raises(StoreError, match=r"there is no .*runs\.csv\.gz"):
+        with pytest.raises(StoreError, match=r"there is no run in .*give a folder that `cusal store export` wrote"):
             store.load(tmp_path)
         fill(store)
         store.export(tmp_path / "out")
-        whole = (tmp_path / "out" / "metrics.csv.gz").read_bytes()
-        (tmp_path / "out" / "metrics.csv.gz").write_bytes(whole[:-20])
-        with pytest.raises(StoreError, match=r"metrics\.csv\.gz is damaged"), Store(tmp_path / "copy.db") as copy:
+        path = tmp_path / "out" / "try" / "cusal-0-done.json.gz"
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-20])
+        with pytest.raises(StoreError, match=r"cusal-0-done\.json\.gz is damaged"), Store(tmp_path / "copy.db") as copy:
             copy.load(tmp_path / "out")
-        (tmp_path / "out" / "metrics.csv.gz").write_bytes((tmp_path / "out" / "picks.csv.gz").read_bytes())
-        with pytest.raises(StoreError, match="is not a file that an export wrote"), Store(":memory:") as copy:
-            copy.load(tmp_path / "out")
+        text = gzip.decompress(whole)
+        for wrong in (b"[]", b"{", text.replace(b'"format":1', b'"format":9'), text.replace(b"labelled", b"lebelled")):
+            path.write_bytes(gzip.compress(wrong))
+            with pytest.raises(StoreError, match="is not a file that an export wrote"), Store(":memory:") as copy:
+                copy.load(tmp_path / "out")
         with pytest.raises(StoreError, match="cannot write to"):
             store.export(tmp_path / "runs.db")

@@ -1,6 +1,6 @@
 """Stored runs as tables, tests and figures: one self-contained HTML page, Markdown, LaTeX and CSV.
 
-store -> stored.load -> Curves (plain arrays) -> sections (tables, figures) -> webpage, markdown, latex, numbers
+store -> from_store.load -> Curves (plain arrays) -> sections (tables, figures) -> webpage, markdown, latex, numbers
 simulate -> Curves.of_rounds ---^
 """
 
@@ -9,14 +9,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cusal.bench.report.curves import Curves, Run
+from cusal.bench.report.curves import Curve, Curves
 from cusal.bench.report.tables import text_table
 from cusal.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     from cusal.bench.store import Store
 
-__all__ = ["FORMATS", "Curves", "Run", "page", "text_table", "write", "write_curves"]
+__all__ = ["FORMATS", "Curve", "Curves", "page", "text_table", "write", "write_curves"]
 
 FORMATS = ("html", "md", "tex", "csv")
 
@@ -28,11 +28,39 @@ def write(
     *,
     tell: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Write the report of every experiment in a store into a folder, and give the files written.
+    """Write the report of every experiment in a store into a folder.
 
-    formats: any of "html" (`report.html`, self-contained), "md" (`report.md` and `figures/`), "tex" (`report.tex`) and
+    Parameters
+    ----------
+    store : Store
+        The runs, finished or not.
+    out : path
+        The folder, created if need be.
+    formats : iterable of str
+        Any of "html" (`report.html`, self-contained), "md" (`report.md` and `figures/`), "tex" (`report.tex`) and
         "csv" (`numbers.csv`).
-    tell: called with a line of text as the work goes on; a large store takes minutes.
+    tell : callable, optional
+        Called with a line of text from time to time; a large store takes minutes.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    StoreError
+        If the store holds no runs.
+    UnknownName
+        For a format that there is none of.
+    InvalidInput
+        If `out` is a file.
+
+    Examples
+    --------
+    >>> from cusal.bench.store import Store
+    >>> write(Store("runs.db"), "report", ["html"])  # doctest: +SKIP
+    [PosixPath('report/report.html')]
     """
     from cusal.bench.report.from_store import load  # the store needs SQLAlchemy, reports of simulations do not
 
@@ -48,7 +76,20 @@ def write_curves(
     *,
     tell: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Write the report of some curves into a folder, which is made if it is not there; `tell` as in `write`."""
+    """Write the report of some curves into a folder.
+
+    Parameters
+    ----------
+    experiments : iterable of Curves
+        One for each experiment.
+    out, formats, tell
+        As in `write`.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
     from cusal.bench.report.latex import write_latex  # figures need matplotlib, reading curves does not
     from cusal.bench.report.markdown import write_markdown
     from cusal.bench.report.numbers import write_csv
@@ -62,23 +103,38 @@ def write_curves(
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"{folder} is a file; give the folder that the report is to be written to.")
     folder.mkdir(parents=True, exist_ok=True)
-    parts, looks = sections(experiments)
+    shown, looks = sections(experiments)
     written: list[Path] = []
     if "html" in formats:
-        written.append(write_page(parts, looks, folder / "report.html", tell=tell))
+        written.append(write_page(shown, looks, folder / "report.html", tell=tell))
     if "md" in formats:
-        written += write_markdown(parts, folder, tell=tell)
+        written += write_markdown(shown, folder, tell=tell)
     if "tex" in formats:
-        written += write_latex(parts, folder)
+        written += write_latex(shown, folder)
     if "csv" in formats:
         written += write_csv(experiments, folder)
     return written
 
 
 def page(experiments: Iterable[Curves] | Curves, path: str | PathLike[str], *, title: str | None = None) -> Path:
-    """Write some curves as one self-contained HTML page, and give its path."""
+    """Write some curves as one self-contained HTML page.
+
+    Parameters
+    ----------
+    experiments : Curves or iterable of Curves
+        What the page shows.
+    path : path
+        The file.
+    title : str, optional
+        The heading of the page.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
     from cusal.bench.report.outline import sections
     from cusal.bench.report.webpage import write_page
 
-    parts, looks = sections([experiments] if isinstance(experiments, Curves) else experiments)
-    return write_page(parts, looks, Path(path), title=title)
+    shown, looks = sections([experiments] if isinstance(experiments, Curves) else experiments)
+    return write_page(shown, looks, Path(path), title=title)

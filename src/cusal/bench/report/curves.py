@@ -40,12 +40,27 @@ PHASES = ("fit", "predict", "select", "test")
 
 
 @dataclass(frozen=True)
-class Run:
-    """One strategy with one seed: its numbers by key and round, and how far it came.
+class Curve:
+    """The numbers of one run, a strategy with one seed, by key and round.
 
-    rounds: how many batches it was to ask for, T; `values` holds the rounds that were done, 0 .. T at most.
-    bins: reliability on the test set by (kind, round).
-    status: "done", "open", "running" or "failed"; settings: what defines it, by name.
+    Parameters
+    ----------
+    strategy : str
+        The label of the strategy.
+    seed : int
+        The seed.
+    rounds : int
+        How many batches it was to ask for, T.
+    values : dict
+        By key, the value of each round that was done, 0 .. T at most.
+    bins : dict
+        Reliability on the test set by (kind, round).
+    status : str
+        "done", "open", "running" or "failed".
+    traceback : str or None
+        Of a run that failed.
+    settings : dict
+        What defines the run, by name.
     """
 
     strategy: str
@@ -58,8 +73,8 @@ class Run:
     settings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, strategy: str, seed: int, records: Iterable[Round], *, rounds: int | None = None) -> "Run":
-        """Give the run of a simulation's records; without `rounds` its last record is the end."""
+    def of(cls, strategy: str, seed: int, records: Iterable[Round], *, rounds: int | None = None) -> "Curve":
+        """Return the run of a simulation's records; without `rounds` its last record is the end."""
         records = list(records)
         values: dict[Key, dict[int, float]] = {}
         bins = {}
@@ -80,19 +95,45 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Swept:
+    """That an experiment is one of a sweep: the sweep's name, the setting it goes over, and the value here."""
+
+    sweep: str
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Curves:
-    """Every run of one experiment. `rounds` is T; arrays have a place for each of the rounds 0 .. T."""
+    """Every run of one experiment as arrays; `Curves.of` and `Curves.of_rounds` make them.
+
+    Attributes
+    ----------
+    experiment : str
+        The name of the experiment.
+    runs : tuple of Curve
+        What the arrays are made from.
+    rounds : int
+        T; arrays have a place for each of the rounds 0 .. T.
+    strategies, seeds : tuple
+        What the first two axes of the arrays stand for.
+    values : dict
+        By key, an array (strategies, seeds, rounds); NaN where a run has no such number.
+    swept : tuple of Swept
+        The sweeps that the experiment belongs to.
+    """
 
     experiment: str
-    runs: tuple[Run, ...]
+    runs: tuple[Curve, ...]
     rounds: int
     strategies: tuple[str, ...]
     seeds: tuple[int, ...]
     values: dict[Key, Values]
+    swept: tuple[Swept, ...] = ()
 
     @classmethod
-    def of(cls, experiment: str, runs: Iterable[Run]) -> "Curves":
-        """Give the arrays of some runs; strategies keep the order in which they first come."""
+    def of(cls, experiment: str, runs: Iterable[Curve], *, swept: Iterable[Swept] = ()) -> "Curves":
+        """Return the arrays of some runs; strategies keep the order in which they first come."""
         runs = tuple(runs)
         begun = [run for run in runs if run.reached >= 0]
         strategies = tuple(dict.fromkeys(run.strategy for run in begun))
@@ -111,14 +152,14 @@ class Curves:
             for key, by_round in run.values.items():
                 array = values.setdefault(key, np.full(shape, np.nan))
                 array[(*place, list(by_round))] = list(by_round.values())
-        return cls(experiment, runs, rounds, strategies, seeds, values)
+        return cls(experiment, runs, rounds, strategies, seeds, values, tuple(swept))
 
     @classmethod
     def of_rounds(
         cls, experiment: str, simulated: Mapping[tuple[str, int], Iterable[Round]], *, rounds: int | None = None
     ) -> "Curves":
-        """Give the arrays of simulations in memory: {(strategy, seed): records}."""
-        runs = (Run.of(strategy, seed, records, rounds=rounds) for (strategy, seed), records in simulated.items())
+        """Return the arrays of simulations in memory: {(strategy, seed): records}."""
+        runs = (Curve.of(strategy, seed, records, rounds=rounds) for (strategy, seed), records in simulated.items())
         return cls.of(experiment, runs)
 
     @property
@@ -129,7 +170,7 @@ class Curves:
         )
 
     @property
-    def unfinished(self) -> tuple[Run, ...]:
+    def unfinished(self) -> tuple[Curve, ...]:
         """The runs that have not come to their end."""
         return tuple(run for run in self.runs if run.status != "done")
 
@@ -139,16 +180,16 @@ class Curves:
         return mean(self.of_key(LABELLED).reshape(-1, self.rounds + 1))
 
     def of_key(self, key: Key) -> Values:
-        """Give (strategies, seeds, rounds) of one number; all NaN where nobody has it."""
+        """Return (strategies, seeds, rounds) of one number; all NaN where nobody has it."""
         empty = np.full((len(self.strategies), len(self.seeds), self.rounds + 1), np.nan)
         return self.values.get(key, empty)
 
     def has(self, key: Key) -> bool:
-        """Tell whether any run has this number."""
+        """Return whether any run has this number."""
         return key in self.values and bool(np.isfinite(self.values[key]).any())
 
     def reliability(self, strategy: str, kind: str, number: int) -> Reliability | None:
-        """Give the bins of a round with the items of all seeds taken together; None where no seed has them."""
+        """Return the bins of a round with the items of all seeds taken together; None where no seed has them."""
         found = [run.bins[kind, number] for run in self.runs if run.strategy == strategy and (kind, number) in run.bins]
         if not found:
             return None
@@ -159,7 +200,7 @@ class Curves:
 
 
 def mean(values: Values, axis: int = 0) -> Values:
-    """Give the mean of what is there; NaN where nothing is."""
+    """Return the mean of what is there; NaN where nothing is."""
     there = np.isfinite(values)
     count = there.sum(axis=axis)
     total = np.where(there, values, 0.0).sum(axis=axis)
@@ -167,7 +208,7 @@ def mean(values: Values, axis: int = 0) -> Values:
 
 
 def deviation(values: Values, axis: int = 0) -> Values:
-    """Give the sample standard deviation of what is there; NaN where there are fewer than two."""
+    """Return the sample standard deviation of what is there; NaN where there are fewer than two."""
     count = np.isfinite(values).sum(axis=axis)
     squares = (values - np.expand_dims(mean(values, axis), axis)) ** 2
     total = np.where(np.isfinite(squares), squares, 0.0).sum(axis=axis)

@@ -1,4 +1,4 @@
-"""The curves of every experiment in a store of runs."""
+"""The curves of every experiment in a store of runs, or in a folder of exported ones."""
 
 import dataclasses
 from collections import defaultdict
@@ -7,30 +7,54 @@ from typing import Any
 
 import numpy as np
 
-from cusal.bench.report.curves import PHASES, REASONS, Curves, Key, Run
+from cusal.bench.report.curves import PHASES, REASONS, Curve, Curves, Key
+from cusal.bench.report.swept import find_swept
 from cusal.bench.spec import Spec
-from cusal.bench.store import Store
+from cusal.bench.store import ExportedRuns, Store
+from cusal.bench.store.records import Row
 from cusal.errors import StoreError
 from cusal.metrics.reliability import Reliability
 
 # What tells runs of one experiment apart; every other setting says what the experiment is.
-_OF_A_RUN = ("experiment", "label", "dataset", "strategy", "seed", "rounds", "batch_size")
+_OF_A_RUN = ("experiment", "label", "dataset", "strategy", "seed", "rounds", "batch_size", "sweep")
+
+Source = Store | ExportedRuns
 
 
-def load(store: Store, run_ids: Iterable[str] | None = None) -> list[Curves]:
-    """Give the curves of each experiment; runs of one strategy and seed that differ in a setting are set apart.
+def load(source: Source, run_ids: Iterable[str] | None = None) -> list[Curves]:
+    """Return the curves of each experiment; runs of one strategy and seed that differ in a setting are set apart.
 
-    run_ids: of the runs to look at; None takes all.
+    Parameters
+    ----------
+    source : Store or ExportedRuns
+        Where the runs are.
+    run_ids : iterable of str, optional
+        The runs to look at; by default all.
+
+    Returns
+    -------
+    list of Curves
+
+    Raises
+    ------
+    StoreError
+        If there are no runs.
     """
     wanted = None if run_ids is None else set(run_ids)
-    rows = [row for row in store.runs() if wanted is None or row["id"] in wanted]
+    rows = [row for row in source.runs() if wanted is None or row["id"] in wanted]
     if not rows:
-        raise StoreError(f"{store.place} holds no runs; run `cusal bench` with this store first.")
+        raise StoreError(f"{source.place} holds no runs; run `cusal bench` with this store first.")
     groups = defaultdict(list)
     for row in sorted(rows, key=lambda row: (_paper_order(row["strategy"]), row["seed"])):
         groups[row["experiment"], row["dataset"], row["rounds"], row["batch_size"]].append(row)
-    named = [(_name(key, groups), rows) for key, rows in sorted(groups.items())]
-    return [Curves.of(name + suffix, _runs(store, part)) for name, rows in named for suffix, part in _apart(rows)]
+    made = []
+    for key, members in sorted(groups.items()):
+        name = _name(key, groups)
+        for difference, part in _apart(members):
+            specs = [Spec.of(row["spec"]) for row in part]
+            suffix = name[len(key[0]) :] + difference
+            made.append(Curves.of(name + difference, _curves(source, part), swept=find_swept(specs, suffix=suffix)))
+    return made
 
 
 def _paper_order(strategy: str) -> tuple[int, str]:
@@ -47,9 +71,9 @@ def _name(key: tuple[str, str, int, int], groups: Iterable[tuple[str, str, int, 
     return name
 
 
-def _apart(rows: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+def _apart(rows: list[Row]) -> list[tuple[str, list[Row]]]:
     """Split runs by the settings that differ between two of the same strategy and seed."""
-    settings = {row["id"]: _settings(row["spec"]) for row in rows}
+    settings = {row["id"]: _settings(row["spec"], "strategy") for row in rows}
     differing: set[str] = set()
     first: dict[tuple[str, int], dict[str, str]] = {}
     for row in rows:
@@ -62,8 +86,8 @@ def _apart(rows: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]
     return [(f" ({suffix})" if suffix else "", part) for suffix, part in sorted(parts.items())]
 
 
-def _settings(spec: str) -> dict[str, str]:
-    """Give every setting by name, nested ones as `network.name`; those of the run itself are left out."""
+def _settings(spec: str, *also: str) -> dict[str, str]:
+    """Return every setting by name, nested ones as `network.name`; those of the run itself only if named."""
     flat: dict[str, str] = {}
 
     def put(name: str, value: Any) -> None:
@@ -74,31 +98,31 @@ def _settings(spec: str) -> dict[str, str]:
             flat[name] = "none" if value is None else str(value)
 
     for name, value in dataclasses.asdict(Spec.of(spec)).items():
-        if name not in _OF_A_RUN:
+        if name not in _OF_A_RUN or name in also:
             put(name, value)
     return flat
 
 
-def _runs(store: Store, rows: list[dict[str, Any]]) -> list[Run]:
+def _curves(source: Source, rows: list[Row]) -> list[Curve]:
     ids = [row["id"] for row in rows]
     values: dict[str, dict[Key, dict[int, float]]] = {run_id: defaultdict(dict) for run_id in ids}
-    for line in store.rounds(ids):
+    for line in source.rounds(ids):
         of_run = values[line["run_id"]]
         for name in ("labelled", "temperature", "evidence"):
             of_run["state", "measured", name][line["round"]] = line[name]
         for phase in PHASES:
             of_run["seconds", "measured", phase][line["round"]] = line[f"seconds_{phase}"]
-    for line in store.metrics(ids):
+    for line in source.metrics(ids):
         value = np.nan if line["value"] is None else line["value"]
         values[line["run_id"]][line["split"], line["kind"], line["name"]][line["round"]] = value
-    for line in store.picks(ids):
+    for line in source.picks(ids):
         if line["decided_by"] is not None:
             for reason in REASONS:
                 counts = values[line["run_id"]]["picks", "decided_by", reason]
                 counts[line["round"]] = counts.get(line["round"], 0) + (line["decided_by"] == reason)
-    bins = _bins(store, ids)
+    bins = _bins(source, ids)
     return [
-        Run(
+        Curve(
             strategy=row["strategy"],
             seed=row["seed"],
             rounds=row["rounds"],
@@ -112,9 +136,9 @@ def _runs(store: Store, rows: list[dict[str, Any]]) -> list[Run]:
     ]
 
 
-def _bins(store: Store, ids: list[str]) -> dict[str, dict[tuple[str, int], Reliability]]:
+def _bins(source: Source, ids: list[str]) -> dict[str, dict[tuple[str, int], Reliability]]:
     lines = defaultdict(list)
-    for line in store.bins(ids):
+    for line in source.bins(ids):
         if line["split"] == "test":
             lines[line["run_id"], line["kind"], line["round"]].append((line["count"], line["score"], line["hits"]))
     bins: dict[str, dict[tuple[str, int], Reliability]] = {run_id: {} for run_id in ids}

@@ -13,11 +13,11 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def write_latex(parts: Sequence[Section], out: Path) -> list[Path]:
+def write_latex(sections: Sequence[Section], out: Path) -> list[Path]:
     """Write `report.tex`, to be used with `\\input`, into the folder."""
     lines = ["% Needs \\usepackage{booktabs}.", ""]
-    for number, section in enumerate(parts, start=1):
-        for table in (table for part in section.parts for table in part.tables):
+    for number, section in enumerate(sections, start=1):
+        for table in (table for exhibit in section.exhibits for table in exhibit.tables):
             lines += [*_table(table, section.title, f"tab:{number}-{table.name}"), ""]
     path = out / "report.tex"
     path.write_text("\n".join(lines), encoding="utf-8")

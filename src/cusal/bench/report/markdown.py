@@ -3,45 +3,46 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cusal.bench.report.outline import INTRODUCTION, Part, Section, listed, told
+from cusal.bench.report.exhibits import Exhibit
+from cusal.bench.report.outline import INTRODUCTION, Section, listed, told
 from cusal.bench.report.plot import save
 from cusal.bench.report.tables import Cell, Table
 
 
-def write_markdown(parts: Sequence[Section], out: Path, *, tell: Callable[[str], None] | None = None) -> list[Path]:
+def write_markdown(sections: Sequence[Section], out: Path, *, tell: Callable[[str], None] | None = None) -> list[Path]:
     """Write `report.md` and `figures/*.svg` into the folder."""
     (out / "figures").mkdir(exist_ok=True)
     written = []
     lines = ["# Active learning report", "", INTRODUCTION, ""]
-    for number, section in enumerate(told(parts, "figures", tell), start=1):
+    for number, section in enumerate(told(sections, "figures", tell), start=1):
         lines += [f"## {_escape(section.title)}", "", _escape(section.facts), ""]
         for head in section.headlines:
             lines.append(f"- {head.title}: **{_escape(head.strategy)}**, {head.value} ({head.remark})")
         lines.append("")
-        for part in section.parts:
-            lines += [f"### {_escape(part.title)}", ""]
-            if part.plot is not None:
-                path = out / "figures" / f"{number}-{part.plot.name}.svg"
-                save(part.plot, path)
+        for exhibit in section.exhibits:
+            lines += [f"### {_escape(exhibit.title)}", ""]
+            if exhibit.plot is not None:
+                path = out / "figures" / f"{number}-{exhibit.plot.name}.svg"
+                save(exhibit.plot, path)
                 written.append(path)
-                lines += [f"![{_escape(part.title)}](figures/{path.name})", "", part.plot.caption, ""]
-            lines += _tables(part)
+                lines += [f"![{_escape(exhibit.title)}](figures/{path.name})", "", exhibit.plot.caption, ""]
+            lines += _tables(exhibit)
         lines += _ending(section)
     path = out / "report.md"
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     return [path, *written]
 
 
-def _tables(part: Part) -> list[str]:
+def _tables(exhibit: Exhibit) -> list[str]:
     lines = []
-    for table in part.tables:
+    for table in exhibit.tables:
         lines += [f"**{_escape(table.title)}.** {table.caption}", "", *table_lines(table), ""]
-    lines += [line for note in dict.fromkeys(table.note for table in part.tables) for line in (note, "")]
+    lines += [line for note in dict.fromkeys(table.note for table in exhibit.tables) for line in (note, "")]
     return lines
 
 
 def table_lines(table: Table) -> list[str]:
-    """Give a table as lines of Markdown, without its title."""
+    """Return a table as lines of Markdown, without its title."""
     rows = [[table.head, *table.columns], ["---", *("---:" for _ in table.columns)]]
     rows += [[_escape(label), *(_cell(cell) for cell in cells)] for label, cells in table.rows]
     return [f"| {' | '.join(row)} |" for row in rows]

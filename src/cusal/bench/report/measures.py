@@ -28,7 +28,7 @@ class Measure:
         return "higher is better" if self.higher else "lower is better"
 
     def write(self, value: float) -> str:
-        """Give the number as text, with its unit."""
+        """Return the number as text, with its unit."""
         return f"{value * self.scale:.{self.decimals}f}{self.unit}"
 
 

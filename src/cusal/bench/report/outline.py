@@ -5,15 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cusal.bench.report import diagnostics as inside_plots
-from cusal.bench.report import learning_plots
 from cusal.bench.report.curves import Curves, mean
+from cusal.bench.report.exhibits import Exhibit, make_exhibits
 from cusal.bench.report.measures import TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED
-from cusal.bench.report.plot import Plot
 from cusal.bench.report.significance import LEAST_SEEDS, best, significant_best
-from cusal.bench.report.styles import Style, styles
+from cusal.bench.report.styles import Styles, styles
 from cusal.bench.report.sweeps import Sweep, find_sweeps, sweep_plot, sweep_tables
-from cusal.bench.report.tables import Table, estimator_table, frequency_table, result_tables
 
 INTRODUCTION = (
     "A model starts with a few labelled items. In each round a strategy chooses the next batch of items to "
@@ -35,18 +32,8 @@ class Headline:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A heading with a figure, tables, or both."""
-
-    name: str
-    title: str
-    plot: Plot | None
-    tables: tuple[Table, ...]
-
-
-@dataclass(frozen=True)
 class Section:
-    """One experiment: facts, headlines, parts, settings, and the runs that did not come to their end.
+    """One experiment: facts, headlines, exhibits, settings, and the runs that did not come to their end.
 
     settings: those that all runs share; own_settings: by strategy, those that differ.
     """
@@ -54,40 +41,40 @@ class Section:
     title: str
     facts: str
     headlines: tuple[Headline, ...]
-    parts: tuple[Part, ...]
+    exhibits: tuple[Exhibit, ...]
     settings: Mapping[str, str]
     own_settings: Mapping[str, Mapping[str, str]]
     unfinished: tuple[tuple[str, str, str, str], ...]
 
 
-def sections(experiments: Iterable[Curves]) -> tuple[list[Section], dict[str, Style]]:
-    """Give a section for each sweep and each experiment, and the look of every strategy that any of them has."""
+def sections(experiments: Iterable[Curves]) -> tuple[list[Section], Styles]:
+    """Return a section for each sweep and each experiment, and the look of every strategy that any of them has."""
     experiments = list(experiments)
     looks = styles(strategy for curves in experiments for strategy in curves.strategies)
     sweeps = [_sweep_section(sweep, looks) for sweep in find_sweeps(experiments)]
     return sweeps + [_section(curves, looks) for curves in experiments], looks
 
 
-def told(parts: Sequence[Section], kind: str, tell: Callable[[str], None] | None) -> Iterator[Section]:
-    """Give the sections one by one, telling which comes next: drawing the figures of one takes seconds."""
-    for number, section in enumerate(parts, start=1):
+def told(shown: Sequence[Section], kind: str, tell: Callable[[str], None] | None) -> Iterator[Section]:
+    """Yield the sections one by one, saying which comes next: drawing the figures of one takes seconds."""
+    for number, section in enumerate(shown, start=1):
         if tell:
-            tell(f"{kind} {number} of {len(parts)}: {section.title}")
+            tell(f"{kind} {number} of {len(shown)}: {section.title}")
         yield section
 
 
 def listed(settings: Mapping[str, str]) -> str:
-    """Give settings as one line of text."""
+    """Return settings as one line of text."""
     return ", ".join(f"{name} = {value}" for name, value in settings.items())
 
 
-def _section(curves: Curves, looks: Mapping[str, Style]) -> Section:
+def _section(curves: Curves, looks: Styles) -> Section:
     shared, own = _settings(curves)
     return Section(
         title=curves.experiment,
         facts=_facts(curves),
         headlines=tuple(_headlines(curves)),
-        parts=tuple(_parts(curves, looks)),
+        exhibits=tuple(make_exhibits(curves, looks)) if curves.strategies else (),
         settings=shared,
         own_settings=own,
         unfinished=tuple(
@@ -97,13 +84,13 @@ def _section(curves: Curves, looks: Mapping[str, Style]) -> Section:
     )
 
 
-def _sweep_section(sweep: Sweep, looks: Mapping[str, Style]) -> Section:
+def _sweep_section(sweep: Sweep, looks: Styles) -> Section:
     plot = sweep_plot(sweep, looks)
     return Section(
         title=f"{sweep.name}: {sweep.key}",
         facts=f"The experiment with {sweep.key} = {', '.join(sweep.members)}; each has a section of its own below.",
         headlines=(),
-        parts=(Part(plot.name, plot.title, plot, sweep_tables(sweep)),),
+        exhibits=(Exhibit(plot.name, plot.title, plot, sweep_tables(sweep)),),
         settings={},
         own_settings={},
         unfinished=(),
@@ -161,28 +148,6 @@ def _headlines(curves: Curves) -> Iterable[Headline]:
             value=measure.write(float(mean(last, axis=1)[row])),
             remark=remark,
         )
-
-
-def _parts(curves: Curves, looks: Mapping[str, Style]) -> Iterable[Part]:
-    if not curves.strategies:
-        return
-    found: list[tuple[Plot | None, list[Table | None]]] = [
-        (learning_plots.learning_curves(curves, looks), []),
-        (None, list(result_tables(curves))),
-        (learning_plots.difference_curves(curves, looks), []),
-        (learning_plots.plane(curves, looks), []),
-        (learning_plots.temperature_curves(curves, looks), []),
-        (inside_plots.reliability_diagrams(curves, looks), []),
-        (inside_plots.decided_by(curves, looks), [frequency_table(curves)]),
-        (inside_plots.estimator(curves, looks), [estimator_table(curves)]),
-        (inside_plots.seconds(curves, looks), []),
-    ]
-    for plot, made in found:
-        tables = tuple(table for table in made if table is not None)
-        if plot is not None:
-            yield Part(plot.name, plot.title, plot, tables)
-        elif tables:
-            yield Part("tables", "Tables", None, tables)
 
 
 def _settings(curves: Curves) -> tuple[dict[str, str], dict[str, dict[str, str]]]:

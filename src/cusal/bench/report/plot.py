@@ -74,7 +74,7 @@ class Plot:
 
 
 def inline_svgs(plot: Plot, prefix: str) -> list[str]:
-    """Give each panel as an SVG element for a page: colours are CSS variables, and ids are unique by `prefix`."""
+    """Return each panel as an SVG element for a page: colours are CSS variables, and ids are unique by `prefix`."""
     return [_inline(_single(panel, plot.size), f"{prefix}-{i}", panel.title) for i, panel in enumerate(plot.panels)]
 
 
@@ -102,7 +102,7 @@ def save(plot: Plot, path: Path) -> None:
 
 
 def dashes(style: Style) -> Any:
-    """Give a style's dash pattern as matplotlib takes it."""
+    """Return a style's dash pattern as matplotlib takes it."""
     return (0, style.dash) if style.dash else "solid"
 
 

@@ -17,7 +17,7 @@ LEAST_SEEDS = 3
 
 
 def best(values: Values, *, higher: bool) -> int | None:
-    """Give the row of (strategies, seeds) with the best mean over its own seeds; None where all is NaN."""
+    """Return the row of (strategies, seeds) with the best mean over its own seeds; None where all is NaN."""
     means = mean(values, axis=1)
     if not np.isfinite(means).any():
         return None
@@ -25,7 +25,7 @@ def best(values: Values, *, higher: bool) -> int | None:
 
 
 def significant_best(values: Values, *, higher: bool) -> int | None:
-    """Give the best row of (strategies, seeds) if it is significantly better than every other, else None.
+    """Return the best row of (strategies, seeds) if it is significantly better than every other, else None.
 
     Rows without any number are left out. Fewer than `LEAST_SEEDS` common seeds with any other: None.
     """
@@ -41,7 +41,7 @@ def significant_best(values: Values, *, higher: bool) -> int | None:
 
 
 def paired_p(differences: Values) -> float:
-    """Give the two-sided p value of the paired t-test; differences that are all alike have p 1 at zero, else 0."""
+    """Return the two-sided p value of the paired t-test; differences that are all alike have p 1 at zero, else 0."""
     spread = float(np.std(differences, ddof=1))
     centre = float(np.mean(differences))
     # Differences that agree to the last digits have no spread but that of rounding.
@@ -52,7 +52,7 @@ def paired_p(differences: Values) -> float:
 
 
 def holm(p_values: list[float]) -> Values:
-    """Give the p values corrected for their number.
+    """Return the p values corrected for their number.
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]

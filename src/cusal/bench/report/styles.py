@@ -4,7 +4,7 @@ Colours keep apart for the common kinds of colour blindness and reach a contrast
 dark; dash and marker tell strategies apart without any colour.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 # (light, dark): the page's style sheet switches between them.
@@ -42,8 +42,11 @@ class Style:
     width: float = 1.6
 
 
+Styles = Mapping[str, Style]  # by strategy
+
+
 def styles(strategies: Iterable[str]) -> dict[str, Style]:
-    """Give each strategy its look: `random` is grey and dotted, `cusal` strong; the others follow in order.
+    """Return the look of each strategy: `random` is grey and dotted, `cusal` strong; the others follow in order.
 
     >>> styles(["random", "margin"])["margin"].dash
     ()
@@ -65,11 +68,11 @@ def styles(strategies: Iterable[str]) -> dict[str, Style]:
 
 
 def fixed(number: int, *, dash: tuple[float, ...] = (), marker: str = "s", width: float = 0) -> Style:
-    """Give the look of something that is no strategy, such as a phase, by its number."""
+    """Return the look of something that is no strategy, such as a phase, by its number."""
     light, dark = (_COLOURS[0], _ACCENT, _COLOURS[1], _NEUTRAL)[number]
     return Style(number, light, dark, dash, marker, width)
 
 
 def palette() -> list[tuple[str, str]]:
-    """Give every colour that figures use, for light and for dark."""
+    """Return every colour that figures use, for light and for dark."""
     return [INK, GRID, PAPER, _ACCENT, _NEUTRAL, *_COLOURS]

@@ -1,9 +1,5 @@
-"""Experiments that differ in one setting, side by side: how each strategy does as the setting changes.
+"""Experiments that differ in one setting, side by side: how each strategy does as the setting changes."""
 
-A grid's sweep gives experiments named `NAME key=value`; those of one name and key form a sweep.
-"""
-
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cusal.bench.report.curves import Curves, Values, deviation, mean
-from cusal.bench.report.learning_plots import Styles
 from cusal.bench.report.measures import MEASURES, Measure
 from cusal.bench.report.plot import Draw, Panel, Plot, dashes
+from cusal.bench.report.styles import Styles
 from cusal.bench.report.tables import RULE, SPREAD, Cell, Table, compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_NAME = re.compile(r"(?P<head>.*) (?P<key>\w+)=(?P<value>[^ =]+)(?P<tail>( on \w+)?)")
 
 
 @dataclass(frozen=True)
@@ -39,11 +33,11 @@ class Sweep:
 
 
 def find_sweeps(experiments: Iterable[Curves]) -> list[Sweep]:
-    """Give the sweeps among some experiments, each of two values or more."""
+    """Return the sweeps among some experiments, each of two values or more."""
     found: dict[tuple[str, str], dict[str, Curves]] = defaultdict(dict)
     for curves in experiments:
-        if match := _NAME.fullmatch(curves.experiment):
-            found[match["head"] + match["tail"], match["key"]][match["value"]] = curves
+        for swept in curves.swept:
+            found[swept.sweep, swept.key][swept.value] = curves
     sweeps = [
         Sweep(name, key, dict(sorted(members.items(), key=lambda item: _order(item[0]))))
         for (name, key), members in found.items()
@@ -53,7 +47,7 @@ def find_sweeps(experiments: Iterable[Curves]) -> list[Sweep]:
 
 
 def sweep_plot(sweep: Sweep, looks: Styles) -> Plot:
-    """Give each measure, averaged over all rounds, against the setting."""
+    """Return each measure, averaged over all rounds, against the setting."""
     panels = tuple(Panel(measure.title + measure.unit, _lines(sweep, looks, measure)) for measure in _measured(sweep))
     return Plot(
         name="sweep",
@@ -68,7 +62,7 @@ def sweep_plot(sweep: Sweep, looks: Styles) -> Plot:
 
 
 def sweep_tables(sweep: Sweep) -> tuple[Table, ...]:
-    """Give a table for each measure: a row for each strategy, a column for each value of the setting."""
+    """Return a table for each measure: a row for each strategy, a column for each value of the setting."""
     return tuple(_table(sweep, measure) for measure in _measured(sweep))
 
 
@@ -91,7 +85,7 @@ def _measured(sweep: Sweep) -> list[Measure]:
 
 
 def _areas(sweep: Sweep, value: str, measure: Measure) -> Values:
-    """Give (strategies, seeds): the mean over the rounds, NaN for runs that stopped early."""
+    """Return (strategies, seeds): the mean over the rounds, NaN for runs that stopped early."""
     curves = sweep.members[value]
     rows = [curves.strategies.index(strategy) for strategy in sweep.strategies]
     areas: Values = curves.of_key(measure.key)[rows].mean(axis=2)

@@ -63,14 +63,14 @@ class Table:
 
 
 def result_tables(curves: Curves) -> list[Table]:
-    """Give the paper's tables, one for each measure that the curves have, and the area under the curves."""
+    """Return the paper's tables, one for each measure that the curves have, and the area under the curves."""
     measured = [measure for measure in MEASURES if curves.has(measure.key)]
     made = [milestone_table(curves, measure) for measure in measured]
     return [*made, area_table(curves, measured)] if measured else []
 
 
 def milestone_table(curves: Curves, measure: Measure) -> Table:
-    """Give one measure at T/4, T/2, 3T/4 and T, a row for each strategy."""
+    """Return one measure at T/4, T/2, 3T/4 and T, a row for each strategy."""
     columns = [compared(curves.of_key(measure.key)[:, :, t], measure) for t in curves.milestones]
     return Table(
         name=measure.name,
@@ -84,7 +84,7 @@ def milestone_table(curves: Curves, measure: Measure) -> Table:
 
 
 def area_table(curves: Curves, measured: Sequence[Measure]) -> Table:
-    """Give the area under each curve, which is its mean over the rounds 0 .. T, of the runs that came to the end."""
+    """Return the area under each curve, which is its mean over the rounds 0 .. T, of the runs that came to the end."""
     # A curve that stops early has no area: its mean over fewer rounds would compare unlike things.
     areas = [curves.of_key(measure.key).mean(axis=2) for measure in measured]
     return Table(
@@ -100,7 +100,7 @@ def area_table(curves: Curves, measured: Sequence[Measure]) -> Table:
 
 
 def frequency_table(curves: Curves) -> Table | None:
-    """Give how many picks of the batches T/4, T/2, 3T/4 and T were decided by the error and by the tie-break."""
+    """Return how many picks of the batches T/4, T/2, 3T/4 and T were decided by the error and by the tie-break."""
     rows = []
     for row, strategy in enumerate(curves.strategies):
         for reason in REASONS:
@@ -117,7 +117,7 @@ def frequency_table(curves: Curves) -> Table | None:
             title="What decided each pick",
             caption="Picks of batch t whose estimated calibration error alone put them first (calibration), "
             "and picks that shared their estimated error with other items, so that the tie-break, the model's "
-            "uncertainty unless told otherwise, decided (uncertainty).",
+            "uncertainty by default, decided (uncertainty).",
             note=SPREAD,
             head="Decided by",
             columns=tuple(milestone_titles(curves)),
@@ -127,7 +127,7 @@ def frequency_table(curves: Curves) -> Table | None:
 
 
 def estimator_table(curves: Curves) -> Table | None:
-    """Give the estimated calibration error of the pool beside the one that knows the labels, in the last round."""
+    """Return the estimated calibration error of the pool beside the one that knows the labels, in the last round."""
     last = np.flatnonzero(np.isfinite(curves.of_key(ESTIMATED)).any(axis=(0, 1)))
     if not len(last):
         return None
@@ -160,7 +160,7 @@ def estimator_table(curves: Curves) -> Table | None:
 
 
 def _share(curves: Curves, key: Key, limit: Key) -> Values:
-    """Give the share of the rounds in which a value is within its limit, (strategies, seeds)."""
+    """Return the share of the rounds in which a value is within its limit, (strategies, seeds)."""
     value, most = curves.of_key(key), curves.of_key(limit)
     there = np.isfinite(value) & np.isfinite(most)
     with np.errstate(invalid="ignore"):
@@ -168,7 +168,7 @@ def _share(curves: Curves, key: Key, limit: Key) -> Values:
 
 
 def compared(values: Values, measure: Measure) -> list[Cell]:
-    """Give the cells of one column from (strategies, seeds), the significantly best one in bold."""
+    """Return the cells of one column from (strategies, seeds), the significantly best one in bold."""
     marked = significant_best(values, higher=measure.higher)
     counts = np.isfinite(values).sum(axis=1)
     most = counts.max(initial=0)
@@ -178,13 +178,13 @@ def compared(values: Values, measure: Measure) -> list[Cell]:
 
 
 def milestone_titles(curves: Curves) -> list[str]:
-    """Give `t = 10, 120 labels`, .. for the milestones of the curves."""
+    """Return `t = 10, 120 labels`, .. for the milestones of the curves."""
     labels = curves.labelled
     return [f"t = {t}" + (f", {labels[t]:.0f} labels" if np.isfinite(labels[t]) else "") for t in curves.milestones]
 
 
 def text_table(curves: Curves) -> str:
-    """Give accuracy, ECE and recalibrated ECE of the last round as plain text for a terminal."""
+    """Return accuracy, ECE and recalibrated ECE of the last round as plain text for a terminal."""
     shown = [TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED]
     columns = [compared(curves.of_key(measure.key)[:, :, curves.rounds], measure) for measure in shown]
     lines = [["strategy", *(measure.short for measure in shown)]]
@@ -213,7 +213,7 @@ def _rows(strategies: Sequence[str], columns: list[list[Cell]]) -> tuple[tuple[s
 
 
 def _cell(values: Values, scale: float, decimals: int, *, bold: bool = False, most: int | None = None) -> Cell:
-    """Give mean and deviation of one strategy's seeds; the note says how many they are where others have more."""
+    """Return mean and deviation of one strategy's seeds; the note says how many they are where others have more."""
     count = int(np.isfinite(values).sum())
     if count == 0:
         return Cell(MISSING)

@@ -1,15 +1,16 @@
 """A report as one HTML page that needs nothing else: no network, no script, no second file."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from cusal._version import __version__
-from cusal.bench.report.outline import INTRODUCTION, Part, Section, listed, told
+from cusal.bench.report.exhibits import Exhibit
+from cusal.bench.report.outline import INTRODUCTION, Section, listed, told
 from cusal.bench.report.plot import Plot, inline_svgs
-from cusal.bench.report.styles import Style, palette
+from cusal.bench.report.styles import Style, Styles, palette
 from cusal.bench.report.tables import Cell, Table
 
 _PAGE = Template("""<!doctype html>
@@ -53,8 +54,8 @@ _MARKERS = {  # in a box from -1 to 1, upwards
 
 
 def write_page(
-    parts: Sequence[Section],
-    looks: Mapping[str, Style],
+    sections: Sequence[Section],
+    looks: Styles,
     path: Path,
     *,
     title: str | None = None,
@@ -65,9 +66,9 @@ def write_page(
         title=escape(title or "Active learning report"),
         style=_style(looks),
         introduction=escape(INTRODUCTION),
-        contents=_contents(parts),
+        contents=_contents(sections),
         sections="\n".join(
-            _section(section, looks, f"e{i}") for i, section in enumerate(told(parts, "page", tell), start=1)
+            _section(section, looks, f"e{i}") for i, section in enumerate(told(sections, "page", tell), start=1)
         ),
         version=__version__,
     )
@@ -75,7 +76,7 @@ def write_page(
     return path
 
 
-def _style(looks: Mapping[str, Style]) -> str:
+def _style(looks: Styles) -> str:
     light = "".join(f"--c{colour[1:]}:{colour};" for colour, _ in palette())
     dark = "".join(f"--c{colour[1:]}:{other};" for colour, other in palette())
     rules = [f":root{{{light}}}", f"@media (prefers-color-scheme: dark){{:root{{{dark}}}}}"]
@@ -87,10 +88,10 @@ def _style(looks: Mapping[str, Style]) -> str:
     return sheet + "\n".join(rules)
 
 
-def _contents(parts: Sequence[Section]) -> str:
+def _contents(sections: Sequence[Section]) -> str:
     items = []
-    for i, section in enumerate(parts, start=1):
-        names = [(part.name, part.title) for part in section.parts]
+    for i, section in enumerate(sections, start=1):
+        names = [(exhibit.name, exhibit.title) for exhibit in section.exhibits]
         names += [("settings", "Settings")] if section.settings else []
         names += [("unfinished", "Runs that are not finished")] if section.unfinished else []
         links = "".join(f'<li><a href="#e{i}-{name}">{escape(title)}</a></li>' for name, title in names)
@@ -98,7 +99,7 @@ def _contents(parts: Sequence[Section]) -> str:
     return f"<ul>{''.join(items)}</ul>"
 
 
-def _section(section: Section, looks: Mapping[str, Style], anchor: str) -> str:
+def _section(section: Section, looks: Styles, anchor: str) -> str:
     heads = "".join(
         f'<div class="tile"><span>{escape(head.title)}</span><strong>{escape(head.strategy)}</strong>'
         f"<b>{escape(head.value)}</b><small>{escape(head.remark)}</small></div>"
@@ -108,7 +109,7 @@ def _section(section: Section, looks: Mapping[str, Style], anchor: str) -> str:
         f'<section id="{anchor}"><h2>{escape(section.title)}</h2>',
         f"<p>{_unbroken(section.facts)}</p>",
         f'<div class="tiles">{heads}</div>' if heads else "",
-        *(_part(part, looks, anchor) for part in section.parts),
+        *(_exhibit(exhibit, looks, anchor) for exhibit in section.exhibits),
         _settings(section, anchor),
         _unfinished(section, anchor),
         "</section>",
@@ -116,14 +117,14 @@ def _section(section: Section, looks: Mapping[str, Style], anchor: str) -> str:
     return "\n".join(text for text in content if text)
 
 
-def _part(part: Part, looks: Mapping[str, Style], anchor: str) -> str:
-    content = [f'<h3 id="{anchor}-{part.name}">{escape(part.title)}</h3>']
-    if part.plot is not None:
-        content.append(_figure(part.plot, f"{anchor}-{part.plot.name}"))
-    if part.tables:
-        content.append(f'<div class="tables">{"".join(_table(table, looks) for table in part.tables)}</div>')
+def _exhibit(exhibit: Exhibit, looks: Styles, anchor: str) -> str:
+    content = [f'<h3 id="{anchor}-{exhibit.name}">{escape(exhibit.title)}</h3>']
+    if exhibit.plot is not None:
+        content.append(_figure(exhibit.plot, f"{anchor}-{exhibit.plot.name}"))
+    if exhibit.tables:
+        content.append(f'<div class="tables">{"".join(_table(table, looks) for table in exhibit.tables)}</div>')
         content += [
-            f'<p class="note">{escape(note)}</p>' for note in dict.fromkeys(table.note for table in part.tables)
+            f'<p class="note">{escape(note)}</p>' for note in dict.fromkeys(table.note for table in exhibit.tables)
         ]
     return "\n".join(content)
 
@@ -156,7 +157,7 @@ def _swatch(look: Style) -> str:
     return f'<svg class="swatch" viewBox="-16 -6 32 12" aria-hidden="true" fill="{colour}">{line}{mark}</svg>'
 
 
-def _table(table: Table, looks: Mapping[str, Style]) -> str:
+def _table(table: Table, looks: Styles) -> str:
     columns = "".join(f'<th scope="col">{_unbroken(column).replace(", ", ",<br>")}</th>' for column in table.columns)
     rows = []
     for label, cells in table.rows:

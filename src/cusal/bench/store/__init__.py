@@ -7,8 +7,9 @@ try:
 except ImportError as error:
     raise MissingExtra("the store of runs", "bench") from error
 
+from cusal.bench.store.archive import ExportedRuns
 from cusal.bench.store.processes import process_name
 from cusal.bench.store.records import Claim, Run, quarters
 from cusal.bench.store.store import LEASE_SECONDS, LeaseLost, Store
 
-__all__ = ["LEASE_SECONDS", "Claim", "LeaseLost", "Run", "Store", "process_name", "quarters"]
+__all__ = ["LEASE_SECONDS", "Claim", "ExportedRuns", "LeaseLost", "Run", "Store", "process_name", "quarters"]

@@ -1,73 +1,173 @@
-"""A store as compact files: a gzipped CSV for each table, and the sessions of unfinished runs where they are small.
+"""A store as compact files, one for each run, in a folder for each experiment.
 
-Numbers are written so that they read back bit for bit, and the same runs give the same bytes. A run that was under
-way goes on where it stopped if its session is there, else it starts again; `Summary` says which.
+A run that is added, or that went further, changes its own file and no other. A run that was under way resumes where it
+stopped if its session is small enough to be there, else it starts again; `Summary` says which. What earlier versions
+exported, one file for each table, is read too, and turned into files of this kind by the next export.
 
 Sessions are pickles: load only folders that you trust.
 """
 
-import csv
 import gzip
-import io
-import zlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 
 from cusal._files import write_whole
-from cusal.bench.store.schema import CHECKPOINTS, OF_A_ROUND, RUNS
+from cusal.bench.store.former_export import RUNS_FILE, former_files, read_former
+from cusal.bench.store.records import Row
+from cusal.bench.store.run_file import ENDING, KEPT, SESSION_ENDING, ExportedRun, read_run, unpack
+from cusal.bench.store.schema import CHECKPOINTS, OF_A_ROUND, ROUNDS, RUNS
 from cusal.errors import StoreError
 
-if TYPE_CHECKING:
-    from cusal.bench.store.records import Row
-
 SMALL_BYTES = 1 << 20  # of one gzipped session
-KEPT = [column for column in RUNS.columns if column.name not in ("lease", "owner")]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """How many runs were written or read, how many of them are done, and which go on and which start again."""
+    """How many runs were written or read, how many of them are done, and which resume and which start again."""
 
     runs: int
     done: int
-    going_on: tuple[str, ...]
+    resuming: tuple[str, ...]
     starting_again: tuple[str, ...]
+
+    @classmethod
+    def of(cls, runs: Iterable[ExportedRun]) -> "Summary":
+        """Return the summary of some runs."""
+        runs = list(runs)
+        unfinished = [one for one in runs if one.run["status"] != "done"]
+        resuming = tuple(one.run["id"] for one in unfinished if one.session is not None)
+        starting_again = tuple(one.run["id"] for one in unfinished if one.session is None)
+        return cls(len(runs), len(runs) - len(unfinished), resuming, starting_again)
 
     def __str__(self) -> str:
         text = f"{self.runs} runs, {self.done} of them done"
-        if self.going_on:
-            text += f"; {len(self.going_on)} go on where they stopped: {', '.join(self.going_on)}"
+        if self.resuming:
+            text += f"; {len(self.resuming)} resume where they stopped: {', '.join(self.resuming)}"
         if self.starting_again:
             text += f"; {len(self.starting_again)} start again: {', '.join(self.starting_again)}"
         return text
 
 
+class ExportedRuns:
+    """A folder that `cusal store export` wrote, read as a store is, without a database.
+
+    Parameters
+    ----------
+    folder : path
+        The folder, of this or of an earlier version.
+
+    Examples
+    --------
+    >>> ExportedRuns("results/mnist").runs()  # doctest: +SKIP
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.place = str(folder)
+
+    @cached_property
+    def _by_id(self) -> dict[str, ExportedRun]:
+        return {one.run["id"]: one for one in read_folder(Path(self.place).expanduser())}
+
+    def runs(self) -> list[Row]:
+        """Return every run, sorted as a store sorts them."""
+        keys = ("experiment", "dataset", "strategy", "seed", "id")
+        runs = (one.run for one in self._by_id.values())
+        return sorted(runs, key=lambda run: tuple(run[key] for key in keys))
+
+    def rounds(self, run_ids: Iterable[str] | None = None) -> list[Row]:
+        """Return the rounds of all or some runs, in order."""
+        return self._of_runs("rounds", run_ids)
+
+    def metrics(self, run_ids: Iterable[str] | None = None) -> list[Row]:
+        """Return the metrics of all or some runs, in order."""
+        return self._of_runs("metrics", run_ids)
+
+    def bins(self, run_ids: Iterable[str] | None = None) -> list[Row]:
+        """Return the reliability bins of all or some runs, in order."""
+        return self._of_runs("bins", run_ids)
+
+    def picks(self, run_ids: Iterable[str] | None = None) -> list[Row]:
+        """Return the picks of all or some runs, in order."""
+        return self._of_runs("picks", run_ids)
+
+    def _of_runs(self, table: str, run_ids: Iterable[str] | None) -> list[Row]:
+        ids = sorted(self._by_id) if run_ids is None else run_ids
+        return [row for run_id in ids for row in self._by_id[run_id].rows[table]]
+
+
+def read_folder(folder: Path) -> list[ExportedRun]:
+    """Return the runs of a folder; of two files of one run, the one with more rounds."""
+    paths = sorted(folder.glob(f"*/*{ENDING}"))
+    former = (folder / RUNS_FILE).exists()
+    if not paths and not former:
+        raise StoreError(f"there is no run in {folder}; give a folder that `cusal store export` wrote.")
+    found: dict[str, ExportedRun] = {}
+    for one in [*(read_former(folder) if former else []), *map(read_run, paths)]:
+        before = found.get(one.run["id"])
+        if before is None or one.rounds >= before.rounds:
+            found[one.run["id"]] = one
+    return list(found.values())
+
+
 def export(connection: sa.Connection, folder: Path) -> Summary:
-    """Write everything that this connection sees to `folder`."""
+    """Write every run that this connection sees to `folder`; files of other runs stay."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("session-*.pickle.gz"):
-            old.unlink()
-        runs = _rows(connection, sa.select(*KEPT).order_by(RUNS.c.id))
-        for run in runs:
-            run["status"] = "open" if run["status"] == "running" else run["status"]
-        _write(folder / "runs.csv.gz", [column.name for column in KEPT], runs)
-        for table in OF_A_ROUND:
-            rows = _rows(connection, sa.select(table).order_by(*table.primary_key.columns))
-            _write(folder / f"{table.name}.csv.gz", table.columns.keys(), rows)
-        sessions = {}
-        for row in _rows(connection, sa.select(CHECKPOINTS)):
-            packed = gzip.compress(row["state"], mtime=0)
-            if len(packed) <= SMALL_BYTES:
-                sessions[row["run_id"]] = packed
-                write_whole(folder / f"session-{row['run_id']}.pickle.gz", packed)
+        former = former_files(folder)
+        kept = {one.run["id"]: one for one in (read_former(folder) if (folder / RUNS_FILE) in former else [])}
+        written = []
+        for one in _exported(connection):
+            before = kept.get(one.run["id"])
+            if before is None or before.rounds <= one.rounds:
+                kept[one.run["id"]] = one
+            written.append(one)
+        for one in kept.values():
+            _write(folder, one)
+        for path in former:
+            path.unlink()
     except OSError as error:
         raise StoreError(f"cannot write to {folder}: {error.strerror}; give a folder that can be written.") from error
-    return _summary(runs, set(sessions))
+    return Summary.of(written)
+
+
+def _exported(connection: sa.Connection) -> Iterable[ExportedRun]:
+    for run in _rows(connection, sa.select(*KEPT).order_by(RUNS.c.id)):
+        run["status"] = "open" if run["status"] == "running" else run["status"]
+        rows = {}
+        for table in OF_A_ROUND:
+            own = sa.select(table).where(table.c.run_id == run["id"])
+            rows[table.name] = _rows(connection, own.order_by(*table.primary_key.columns))
+        state = connection.scalar(sa.select(CHECKPOINTS.c.state).where(CHECKPOINTS.c.run_id == run["id"]))
+        small = state is not None and len(gzip.compress(state, mtime=0)) <= SMALL_BYTES
+        yield ExportedRun(run, rows, state if small else None)
+
+
+def _rows(connection: sa.Connection, query: sa.Select[Any]) -> list[Row]:
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _write(folder: Path, one: ExportedRun) -> None:
+    """Write a run's files, unless they say the same already or the folder has more rounds of it."""
+    path, session = (folder / f"{one.path}{ending}" for ending in (ENDING, SESSION_ENDING))
+    path.parent.mkdir(exist_ok=True)
+    if path.exists() and read_run(path).rounds > one.rounds:
+        return
+    _write_packed(path, one.pack())
+    if one.session is None:
+        session.unlink(missing_ok=True)
+    else:
+        _write_packed(session, one.session)
+
+
+def _write_packed(path: Path, content: bytes) -> None:
+    if not path.exists() or unpack(path) != content:  # not by its bytes: versions of zlib differ in theirs
+        write_whole(path, gzip.compress(content, mtime=0))
 
 
 def load(connection: sa.Connection, folder: Path, *, held: set[str]) -> Summary:
@@ -75,73 +175,20 @@ def load(connection: sa.Connection, folder: Path, *, held: set[str]) -> Summary:
 
     A run that is there stays unless the folder has more rounds of it; one that is `held` by a runner stays anyway.
     """
-    runs = _read(folder / "runs.csv.gz", KEPT)
-    rows = {table: _by_run(_read(folder / f"{table.name}.csv.gz", table.columns)) for table in OF_A_ROUND}
-    sessions = {path.name[8:-10]: _unpack(path) for path in sorted(folder.glob("session-*.pickle.gz"))}
-    rounds = OF_A_ROUND[0]
-    count = sa.func.count(rounds.c.round).label("rounds")
-    known = connection.execute(sa.select(RUNS.c.id, count).outerjoin(rounds).group_by(RUNS.c.id))
+    count = sa.func.count(ROUNDS.c.round).label("rounds")
+    known = connection.execute(sa.select(RUNS.c.id, count).outerjoin(ROUNDS).group_by(RUNS.c.id))
     there = {row.id: row.rounds for row in known}
-    taken = [run for run in runs if len(rows[rounds].get(run["id"], [])) > there.get(run["id"], -1)]
-    taken = [run for run in taken if run["id"] not in held]
-    for run in taken:
-        connection.execute(RUNS.delete().where(RUNS.c.id == run["id"]))
-        connection.execute(RUNS.insert().values(**run))
+    taken = [
+        one for one in read_folder(folder) if one.rounds > there.get(one.run["id"], -1) and one.run["id"] not in held
+    ]
+    for one in sorted(taken, key=lambda one: str(one.run["id"])):
+        run_id = one.run["id"]
+        connection.execute(RUNS.delete().where(RUNS.c.id == run_id))
+        connection.execute(RUNS.insert().values(**one.run))
         for table in OF_A_ROUND:
-            if own := rows[table].get(run["id"]):
+            if own := one.rows[table.name]:
                 connection.execute(table.insert(), own)
-        if run["id"] in sessions:
-            last = max(row["round"] for row in rows[rounds][run["id"]])
-            connection.execute(CHECKPOINTS.insert().values(run_id=run["id"], round=last, state=sessions[run["id"]]))
-    return _summary(taken, set(sessions))
-
-
-def _summary(runs: "list[Row]", sessions: set[str]) -> Summary:
-    unfinished = [run["id"] for run in runs if run["status"] != "done"]
-    going_on = tuple(run_id for run_id in unfinished if run_id in sessions)
-    starting_again = tuple(run_id for run_id in unfinished if run_id not in sessions)
-    return Summary(len(runs), len(runs) - len(unfinished), going_on, starting_again)
-
-
-def _rows(connection: sa.Connection, query: sa.Select[Any]) -> "list[Row]":
-    return [dict(row) for row in connection.execute(query).mappings()]
-
-
-def _by_run(rows: "list[Row]") -> "dict[str, list[Row]]":
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row["run_id"], []).append(row)
-    return groups
-
-
-def _write(path: Path, names: list[str], rows: "list[Row]") -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([row[name] for name in names] for row in rows)  # floats by repr, None as an empty cell
-    write_whole(path, gzip.compress(text.getvalue().encode(), mtime=0))
-
-
-def _read(path: Path, columns: Iterable[sa.Column[Any]]) -> "list[Row]":
-    kinds = {column.name: (column.type.python_type, bool(column.nullable)) for column in columns}
-    try:
-        reader = csv.reader(io.StringIO(_unpack(path).decode(), newline=""))
-        names = next(reader)
-        if set(names) != set(kinds):
-            raise ValueError(f"its columns are {', '.join(names)}, expected {', '.join(kinds)}")
-        return [{name: _value(cell, *kinds[name]) for name, cell in zip(names, line, strict=True)} for line in reader]
-    except (ValueError, StopIteration) as error:
-        raise StoreError(f"{path} is not a file that an export wrote: {error}; export again.") from error
-
-
-def _value(cell: str, kind: type, nullable: bool) -> Any:
-    return None if nullable and cell == "" else kind(cell)
-
-
-def _unpack(path: Path) -> bytes:
-    try:
-        return gzip.decompress(path.read_bytes())
-    except FileNotFoundError:
-        raise StoreError(f"there is no {path}; give a folder that `cusal store export` wrote.") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise StoreError(f"{path} is damaged: {error}; export again.") from error
+        if one.session is not None:
+            last = max(row["round"] for row in one.rows["rounds"])
+            connection.execute(CHECKPOINTS.insert().values(run_id=run_id, round=last, state=one.session))
+    return Summary.of(sorted(taken, key=lambda one: str(one.run["id"])))

@@ -15,7 +15,7 @@ BUSY_MILLISECONDS = 60_000
 
 
 def open_engine(place: str) -> sa.Engine:
-    """Give the engine of a path, a URL, or ":memory:"."""
+    """Return the engine of a path, a URL, or ":memory:"."""
     if place == ":memory:":
         return _sqlite(sa.create_engine("sqlite://", poolclass=sa.StaticPool))
     if "://" not in place:
@@ -56,7 +56,7 @@ def _sqlite(engine: sa.Engine) -> sa.Engine:
 
 
 def _turn_to_wal(connection: Any) -> None:
-    """Let readers and a writer work at once; SQLite does not wait for others that do the same to a new file."""
+    """Allow readers and a writer at once; SQLite does not wait for others that do the same to a new file."""
     give_up = time.monotonic() + BUSY_MILLISECONDS / 1000
     while True:
         try:
@@ -70,7 +70,7 @@ def _turn_to_wal(connection: Any) -> None:
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """Turn what a database complains of into a StoreError that names the store."""
+    """Turn errors of the database into a StoreError that names the store."""
     try:
         yield
     except (sa.exc.DBAPIError, sqlite3.Error) as error:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 
 def process_name(pid: int | None = None) -> str:
-    """Give a name that no other process has, now or later: host, process id (this one's), time of its start."""
+    """Return a name that no other process has, now or later: host, process id (this one's), time of its start."""
     pid = pid or os.getpid()
     return f"{socket.gethostname()}/{pid}/{_started(pid)}"
 
 
 def is_dead(owner: str) -> bool:
-    """Tell whether this process is known to be gone; one on another host cannot be seen and may live."""
+    """Return whether this process is known to be gone; one on another host cannot be seen and may live."""
     host, _, process = owner.partition("/")
     number, _, started = process.partition("/")
     if host != socket.gethostname() or not number.isdigit():

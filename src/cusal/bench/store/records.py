@@ -30,7 +30,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Claim:
-    """A run that is ours until the lease ends, and the pickled session to go on from; None starts at round 0."""
+    """A run that is ours until the lease ends, and the pickled session to resume from; None starts at round 0."""
 
     run: Run
     owner: str
@@ -38,7 +38,7 @@ class Claim:
 
 
 def rows_of(run: Run, record: "Round", items: Sequence[int], labels: Sequence[str]) -> dict[sa.Table, list[Row]]:
-    """Give the rows of a round by table; bins at the quarters of the run alone, to keep files small."""
+    """Return the rows of a round by table; bins at the quarters of the run alone, to keep files small."""
     key = {"run_id": run.id, "round": record.round}
     seconds = {f"seconds_{phase}": record.seconds[phase] for phase in ("fit", "predict", "select", "test")}
     line = {"labelled": record.labelled, "temperature": record.temperature, "evidence": record.evidence}
@@ -82,5 +82,5 @@ def _number(value: float) -> float | None:
 
 
 def quarters(rounds: int) -> set[int]:
-    """Give the rounds 0, T/4, T/2, 3T/4 and T of a run of T rounds."""
+    """Return the rounds 0, T/4, T/2, 3T/4 and T of a run of T rounds."""
     return {round(rounds * part / 4) for part in range(5)}

@@ -8,9 +8,13 @@ picks        the items that a round asked for, best first
 checkpoints  the session of an unfinished run, as of its last round
 """
 
+import sqlalchemy as sa
 from sqlalchemy import Column, Double, ForeignKey, Integer, LargeBinary, MetaData, Table, Text
 
+from cusal.errors import StoreError
+
 VERSION = 1
+OPENING = 0x637573616C  # the number of the lock that is held while tables are made
 METADATA = MetaData()
 
 
@@ -102,3 +106,26 @@ CHECKPOINTS = Table(
 )
 
 OF_A_ROUND = (ROUNDS, METRICS, BINS, PICKS)  # what a run has written, oldest dependency first
+
+
+def prepare(connection: sa.Connection, place: str) -> None:
+    """Make the tables of a new store, or raise an error for a database that is no store of this version."""
+    kind = connection.engine.name
+    if kind == "postgresql":  # two runners that start at once would both make the tables
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(OPENING)))
+    known = set(sa.inspect(connection).get_table_names())
+    others = known if kind == "sqlite" else known & set(METADATA.tables)
+    if STORE.name not in known and others:
+        raise StoreError(
+            f"{place} is a database with tables of its own ({min(others)}), but not a store of cusal; "
+            "give another file or database."
+        )
+    METADATA.create_all(connection)
+    version = connection.scalar(sa.select(STORE.c.version))
+    if version is None:
+        connection.execute(STORE.insert().values(version=VERSION))
+    elif version != VERSION:
+        raise StoreError(
+            f"{place} is a store of version {version}, but this cusal reads version {VERSION}; "
+            "use the cusal that wrote it to export it."
+        )

@@ -1,6 +1,6 @@
 """Runs and their rounds in one database: an SQLite file by default, PostgreSQL by URL.
 
-A round is written in one transaction together with the session that goes on from it, so a process that is killed at
+A round is written in one transaction together with the session as it is then, so a process that is killed at
 any moment loses the round in flight and nothing else. A runner holds a run by a lease that it renews; a run whose
 runner died is free again, at once where the process can be seen to be dead, else when its lease ends.
 """
@@ -22,24 +22,38 @@ from cusal.bench.store.archive import Summary
 from cusal.bench.store.connection import open_engine, translated
 from cusal.bench.store.processes import is_dead, process_name
 from cusal.bench.store.records import Claim, Row, Run, rows_of
-from cusal.bench.store.schema import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS, STORE
+from cusal.bench.store.schema import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS
 from cusal.errors import StoreError
 
 if TYPE_CHECKING:
     from cusal.loop.simulate import Round
 
 LEASE_SECONDS = 300.0
-OPENING = 0x637573616C  # the number of the lock that is held while tables are made
 
 
 class Store:
-    """The runs of one or more experiments.
+    """The runs of one or more experiments in a database.
 
-    `place` is the path of an SQLite file, made when it is not there unless `create` is false, or a URL such as
-    `postgresql://user:password@host/database`.
+    Several processes may use one store at a time. `add`, `claim`, `write_round`, `fail` and `release` are for runners;
+    `runs`, `rounds`, `metrics`, `bins` and `picks` return rows as dictionaries; `export` and `load` move runs between
+    stores.
 
-    >>> store = Store(":memory:")
-    >>> store.runs()
+    Parameters
+    ----------
+    place : str or path
+        An SQLite file, ":memory:", or a URL such as `postgresql://user:password@host/database`.
+    create : bool
+        Whether to create a file that does not exist.
+
+    Raises
+    ------
+    StoreError
+        If the file or server cannot be used, or holds something else.
+
+    Examples
+    --------
+    >>> with Store(":memory:") as store:
+    ...     store.runs()
     []
     """
 
@@ -49,27 +63,10 @@ class Store:
             raise StoreError(f"there is no store {self.place}; give the file that `cusal bench --store` wrote.")
         self._engine = open_engine(self.place)
         with self._writing() as connection:
-            if self._engine.name == "postgresql":  # two runners that start at once would both make the tables
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(OPENING)))
-            known = set(sa.inspect(connection).get_table_names())
-            others = known if self._engine.name == "sqlite" else known & set(tables.METADATA.tables)
-            if STORE.name not in known and others:
-                raise StoreError(
-                    f"{self.place} is a database with tables of its own ({min(others)}), but not a store of cusal; "
-                    "give another file or database."
-                )
-            tables.METADATA.create_all(connection)
-            version = connection.scalar(sa.select(STORE.c.version))
-            if version is None:
-                connection.execute(STORE.insert().values(version=tables.VERSION))
-            elif version != tables.VERSION:
-                raise StoreError(
-                    f"{self.place} is a store of version {version}, but this cusal reads version {tables.VERSION}; "
-                    "use the cusal that wrote it to export it."
-                )
+            tables.prepare(connection, self.place)
 
     def close(self) -> None:
-        """Let go of the file or server."""
+        """Close the file or the connection to the server."""
         self._engine.dispose()
 
     def __enter__(self) -> "Store":
@@ -79,7 +76,13 @@ class Store:
         self.close()
 
     def add(self, runs: Iterable[Run]) -> None:
-        """Put in the runs that are not there yet, and open those that failed for another try."""
+        """Add the runs that are not there yet, and open those that failed for another try.
+
+        Parameters
+        ----------
+        runs : iterable of Run
+            Such as `spec.run` of every spec of a grid.
+        """
         insert = (postgresql if self._engine.name == "postgresql" else sqlite).insert(RUNS)
         with self._writing() as connection:
             for run in runs:
@@ -89,7 +92,20 @@ class Store:
                 connection.execute(RUNS.update().where(failed).values(status="open", traceback=None))
 
     def claim(self, run_ids: Sequence[str], owner: str | None = None) -> Claim | None:
-        """Take the first of these runs that is open, or whose runner is gone; None when there is none."""
+        """Take the first of these runs that is open, or whose runner is gone.
+
+        Parameters
+        ----------
+        run_ids : sequence of str
+            The runs to choose from.
+        owner : str, optional
+            Who takes it; by default this process.
+
+        Returns
+        -------
+        Claim or None
+            The run, held for some minutes; None where there is none to take.
+        """
         owner = owner or process_name()
         with self._writing() as connection:
             columns = (RUNS.c.id, RUNS.c.status, RUNS.c.lease, RUNS.c.owner)
@@ -125,7 +141,21 @@ class Store:
     ) -> None:
         """Write a round and the session after it, all or nothing; the last one finishes the run.
 
-        `items` and `labels` are those of the picks, as positions in the data set's train split.
+        Parameters
+        ----------
+        claim : Claim
+            The run.
+        record : Round
+            The round.
+        items, labels : sequence
+            Positions in the train split and labels of the picks, best first.
+        state : bytes
+            The session to resume from.
+
+        Raises
+        ------
+        LeaseLost
+            If another runner has taken the run over.
         """
         last = record.round >= claim.run.rounds
         with self._writing() as connection:
@@ -161,7 +191,7 @@ class Store:
             _update(connection, claim.run.id, status="failed", traceback=traceback, lease=None, owner=None)
 
     def release(self, owner: str, *, failed: str | None = None) -> list[str]:
-        """Free the runs that this owner holds, or mark them failed with a reason; give their ids."""
+        """Free the runs that this owner holds, or mark them failed with a reason; return their ids."""
         with self._writing() as connection:
             held = sa.and_(RUNS.c.owner == owner, RUNS.c.status == "running")
             run_ids = list(connection.scalars(sa.select(RUNS.c.id).where(held)))
@@ -171,33 +201,75 @@ class Store:
         return run_ids
 
     def runs(self, experiment: str | None = None) -> list[Row]:
-        """Give every run, or those of one experiment, sorted by data set, strategy and seed."""
+        """Return every run, or those of one experiment, sorted by data set, strategy and seed.
+
+        Parameters
+        ----------
+        experiment : str, optional
+            The name of the experiment; by default all.
+
+        Returns
+        -------
+        list of dict
+            The columns of `schema.RUNS`.
+        """
         query = sa.select(RUNS).order_by(RUNS.c.experiment, RUNS.c.dataset, RUNS.c.strategy, RUNS.c.seed, RUNS.c.id)
         return self._read(query if experiment is None else query.where(RUNS.c.experiment == experiment))
 
     def rounds(self, run_ids: Iterable[str] | None = None) -> list[Row]:
-        """Give the rounds of all or some runs, in order."""
+        """Return the rounds of all or some runs, in order."""
         return self._of_runs(ROUNDS, run_ids)
 
     def metrics(self, run_ids: Iterable[str] | None = None) -> list[Row]:
-        """Give the metrics of all or some runs, in order."""
+        """Return the metrics of all or some runs, in order."""
         return self._of_runs(METRICS, run_ids)
 
     def bins(self, run_ids: Iterable[str] | None = None) -> list[Row]:
-        """Give the reliability bins of all or some runs, in order."""
+        """Return the reliability bins of all or some runs, in order."""
         return self._of_runs(BINS, run_ids)
 
     def picks(self, run_ids: Iterable[str] | None = None) -> list[Row]:
-        """Give the picks of all or some runs, in order."""
+        """Return the picks of all or some runs, in order."""
         return self._of_runs(PICKS, run_ids)
 
     def export(self, folder: str | os.PathLike[str]) -> Summary:
-        """Write the runs to compact files in `folder`; see `archive`."""
+        """Write each run to a compact file of its own in `folder`.
+
+        Parameters
+        ----------
+        folder : path
+            Created if need be. Files of runs that this store does not have stay, and so do those with more rounds.
+
+        Returns
+        -------
+        Summary
+
+        Raises
+        ------
+        StoreError
+            If the folder cannot be written.
+        """
         with self._reading() as connection:
             return archive.export(connection, Path(folder).expanduser())
 
     def load(self, folder: str | os.PathLike[str]) -> Summary:
-        """Put in the runs that `export` wrote; of a run that is here already, the one with more rounds stays."""
+        """Add the runs that `export` wrote; of a run that is here already, the one with more rounds stays.
+
+        Parameters
+        ----------
+        folder : path
+            Written by this or an earlier version. It may hold pickled sessions: load only what you trust.
+
+        Returns
+        -------
+        Summary
+            Of the runs that were taken in.
+
+        Raises
+        ------
+        StoreError
+            If the folder holds no runs, or a file is damaged.
+        """
         with self._writing() as connection:
             running = connection.execute(sa.select(RUNS).where(RUNS.c.status == "running")).all()
             held = {row.id for row in running if not _is_free(row)}
@@ -229,7 +301,7 @@ class Store:
         ours = sa.and_(RUNS.c.id == claim.run.id, RUNS.c.owner == claim.owner, RUNS.c.status == "running")
         lease = {"lease": time.time() + LEASE_SECONDS, "updated": time.time()}
         if connection.execute(RUNS.update().where(ours).values(**lease)).rowcount != 1:
-            raise LeaseLost(f"run {claim.run.id} was taken over by another runner; its rounds go on there.")
+            raise LeaseLost(f"run {claim.run.id} was taken over by another runner; it continues there.")
 
 
 class LeaseLost(StoreError):

@@ -1,0 +1,72 @@
+"""Pickles of earlier versions, which name classes by the modules that held them then.
+
+A class that only moved has its module in `MODULES`, or its own line in `CLASSES` if its name changed too. A class that
+is gone maps to a small class of this file. Pickle makes an object of that class and hands it the old attributes;
+its `__setstate__` turns it into an object of today:
+
+    class EnergyClassifier:
+        def __setstate__(self, state: dict[str, Any]) -> None:
+            self.__class__ = TorchClassifier
+            self.__setstate__(translated(state))
+
+    CLASSES["cusal.models.energy:EnergyClassifier"] = f"{__name__}:EnergyClassifier"
+"""
+
+import io
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+from cusal.errors import DataError
+
+MODULES = {  # what a session's state can hold: where it was -> where it is
+    "cusal.classes": "cusal.loop.classes",
+    "cusal.evidence": "cusal.recalibration.evidence",
+    "cusal.models.batches": "cusal.models.mini_batches",
+    "cusal.models.out_of_sample": "cusal.recalibration.out_of_sample",
+    "cusal.models.scaled": "cusal.recalibration.temperature_scaled",
+    "cusal.models.temperature": "cusal.recalibration.temperature",
+    "cusal.models.torch": "cusal.models.torch_classifier",
+    "cusal.picks": "cusal.strategies._query_result",
+    "cusal.pool": "cusal.loop.pool",
+}
+CLASSES = {  # "module:Name" as pickled -> "module:Name" of today
+    "cusal.bench.listing:ListingCusal": "cusal.strategies.cusal_listing:CusalListing",
+}
+
+
+def unpickle(content: bytes) -> dict[str, Any]:
+    """Return what this or an earlier version pickled: the checkpoint of a run, or a saved session.
+
+    Unpickling can run code: read only what you trust.
+    """
+    found: dict[str, Any] = _Unpickler(io.BytesIO(content)).load()
+    return found
+
+
+def read_pickle(path: str | os.PathLike[str], *, kind: str) -> dict[str, Any]:
+    """Return what an earlier version saved, if it is of this kind. Unpickling can run code."""
+    try:
+        content = unpickle(Path(path).read_bytes())
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}; expected one written by save().") from None
+    except (
+        pickle.UnpicklingError,
+        EOFError,
+        AttributeError,
+        ImportError,
+        IndexError,
+        UnicodeDecodeError,
+    ) as error:
+        raise DataError(f"{path} cannot be read ({error}); expected a file written by save().") from error
+    if not isinstance(content, dict) or content.get("kind") != kind:
+        raise DataError(f"{path} is not a saved {kind}; expected a file written by save().")
+    return content
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        place = CLASSES.get(f"{module}:{name}", f"{MODULES.get(module, module)}:{name}")
+        module, _, name = place.partition(":")
+        return super().find_class(module, name)

@@ -1,0 +1,1 @@
+"""The figures and tables in the report of an experiment: functions marked with `@exhibit`, found in every file here."""
