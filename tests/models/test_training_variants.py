@@ -61,7 +61,7 @@ def test_copies_without_some_labels_are_given_the_open_items_as_the_model_is():
         seen.append(model.unlabelled_[:2])
         return np.full((len(items), classes), 1 / classes)
 
-    session._out_of_sample("cross-fit", predict)
+    session._learner.out_of_sample("cross-fit", session._books, predict)
     assert seen == [(280, (280, 64))] * 5
 
 
@@ -88,7 +88,7 @@ def test_evidence_is_the_prediction_and_not_the_scoring():
     query = session.ask(5)
     predicted = session.model.predict_proba(X[query.indices])
     session.tell(query.indices, Y[query.indices])
-    probs, labels = session._pairs()
+    probs, labels = (session.recalibration.probs, session.recalibration.labels)
     assert sorted(labels.tolist()) == sorted(Y[query.indices].tolist())
     np.testing.assert_allclose(np.sort(probs.max(axis=1)), np.sort(predicted.max(axis=1)))
 

@@ -18,21 +18,21 @@ from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
 from cusal import strategies
-from cusal._checks import as_batch_size, as_count, as_indices
+from cusal._checks import as_batch_size, as_count
 from cusal._item_hash import fingerprint
-from cusal._items import Subset, as_items, count_items, take
+from cusal._items import as_items, count_items
 from cusal._types import Floats, Indices
-from cusal.errors import CusalWarning, InvalidInput, NotReady, UnknownName
+from cusal.errors import CusalWarning, InvalidInput, UnknownName
 from cusal.loop import saved_session
 from cusal.loop.answers import ModelAnswers, Pairs
 from cusal.loop.arguments import as_model, as_pairs
-from cusal.loop.classes import Classes, plain
+from cusal.loop.books import Books
+from cusal.loop.classes import plain
 from cusal.loop.cold_start import spread_out
-from cusal.loop.pool import LABELLED, OPEN, SKIPPED, Pool
-from cusal.loop.predictions import Predictions
+from cusal.loop.learner import Learner
+from cusal.loop.pool import Pool
 from cusal.loop.scores import Scores, score_predictions
 from cusal.recalibration.evidence import Calibration, Evidence
-from cusal.recalibration.out_of_sample import LabelledPoints, Method, OutOfSample, Predict
 from cusal.recalibration.recalibration import Recalibration
 from cusal.strategies._array_answers import ArrayAnswers
 from cusal.strategies._query_result import Query
@@ -105,10 +105,6 @@ class Session:
     (array(['low'], dtype='<U4'), (1, 2))
     """
 
-    _view: View | None  # these three are computed from the rest, when needed, and forgotten with the round
-    _predictions: Predictions | None
-    _recalibration: Recalibration | None
-
     def __init__(
         self,
         items: Any,
@@ -126,42 +122,60 @@ class Session:
         if reference not in get_args(Reference):
             raise UnknownName("reference", reference, get_args(Reference))
         self.items = as_items(items)
-        self.model = copy.deepcopy(as_model(model))
-        self._unfitted = copy.deepcopy(model)  # of which `_unseen` has copies fitted without some of the labels
-        self._unseen = OutOfSample()
         self.strategy = strategies.make(strategy)
-        self.seed = as_count(seed, "seed", least=0)
-        self.recalibrate = recalibrate
-        self.reference = reference
-        self.round = -1  # of the last fit; the first is round 0
-        self.pool = Pool(count_items(self.items))
-        self.seconds = {"fit": 0.0, "predict": 0.0, "select": 0.0}  # of the current round
-        self._classes = Classes(classes if classes is not None else getattr(model, "classes_", None))
-        self._labels: dict[int, Hashable] = {}
+        self.recalibrate, self.reference = recalibrate, reference
+        known = classes if classes is not None else getattr(model, "classes_", None)
+        self._learner = Learner(self.items, as_model(model), as_count(seed, "seed", least=0))
+        self._books = Books(count_items(self.items), known)
         self._evidence = Evidence()
-        self._seeded = protocol.unseeded(model)
-        self._forget_round()
+        self._view: View | None = None  # these two are of the current round
+        self._recalibration: Recalibration | None = None
         if labelled is not None:
             self.tell(*as_pairs(labelled))
 
     def __repr__(self) -> str:
-        strategy = self.strategy.name
-        return f"Session({self.pool.describe()}; {len(self._classes)} classes; strategy {strategy}; round {self.round})"
+        state = f"{self.pool.describe()}; {len(self._books.classes)} classes"
+        return f"Session({state}; strategy {self.strategy.name}; round {self.round})"
 
     @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes in the order of the columns of `predict_proba`: sorted, or as `classes` gave them."""
-        return self._classes.array
+    def model(self) -> Any:
+        """The copy of the model that is fitted; its classes are numbers, in the order in which they were met."""
+        return self._learner.model
 
     @property
-    def class_columns(self) -> Indices:
-        """(classes,) the class number of each of `classes_`: its column in the predictions of `model` and `view`."""
-        return self._classes.columns
+    def pool(self) -> Pool:
+        """Which items are open, labelled and skipped."""
+        return self._books.pool
 
     @property
     def labels(self) -> dict[int, Hashable]:
         """Every label as it was told, by the position of its item, as plain Python values."""
-        return dict(self._labels)
+        return dict(self._books.labels)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes in the order of the columns of `predict_proba`: sorted, or as `classes` gave them."""
+        return self._books.classes.array
+
+    @property
+    def class_columns(self) -> Indices:
+        """(classes,) the class number of each of `classes_`: its column in the predictions of `model` and `view`."""
+        return self._books.classes.columns
+
+    @property
+    def seed(self) -> int:
+        """From which every random choice follows."""
+        return self._learner.seed
+
+    @property
+    def round(self) -> int:
+        """The number of the last fit; the first is round 0, and before it stands -1."""
+        return self._learner.round
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """What fitting, predicting and selecting took in this round."""
+        return self._learner.seconds
 
     def ask(self, batch_size: int = 10, *, strategy: str | Strategy | None = None) -> Query:
         """Return the items to label next.
@@ -187,15 +201,16 @@ class Session:
         """
         chosen = self.strategy if strategy is None else strategies.make(strategy)
         count = as_batch_size(batch_size, len(self.pool.open))
-        if not self._ready():
+        if not self._books.ready:
             return self._ask_without_model(chosen, count)
         self.fit()
-        started, predicting = time.perf_counter(), self._fitted.seconds
-        self.view.rng = self._rng()
+        fitted = self._learner.fitted
+        started, predicting = time.perf_counter(), fitted.seconds
+        self.view.rng = self._learner.rng()
         query = chosen.query(self.view, count)
         self._evidence.remember(query.indices, self._predicted(query.indices))
-        self.seconds["select"] = time.perf_counter() - started - (self._fitted.seconds - predicting)
-        self.seconds["predict"] = self._fitted.seconds
+        self.seconds["select"] = time.perf_counter() - started - (fitted.seconds - predicting)
+        self.seconds["predict"] = fitted.seconds
         return query if query.probs is None else replace(query, probs=self._as_seen(query.probs))
 
     def tell(self, indices: Any, labels: Any) -> None:
@@ -206,34 +221,17 @@ class Session:
         indices : int or (k,) integers
         labels : a label, or (k,) labels of any hashable kind
         """
-        places = as_indices(indices, len(self.pool))
-        if isinstance(labels, str) or not hasattr(labels, "__len__"):
-            labels = [labels]
-        names = plain(labels)
-        if len(names) != len(places):
-            raise InvalidInput(f"told {len(names)} labels for {len(places)} items; give one label for each index.")
-        self._classes.add(names)
-        self._labels.update(zip(places.tolist(), names, strict=True))
-        self.pool.mark(places, LABELLED)
+        self._books.tell(indices, labels)
         self._forget_round()
 
     def skip(self, indices: Any) -> None:
         """Set items aside: they are not asked for again, unless reopened or told."""
-        places = as_indices(indices, len(self.pool))
-        labelled = [i for i in places.tolist() if i in self._labels]
-        if labelled:
-            raise InvalidInput(f"item {labelled[0]} has a label already; skip only items without, or reopen it first.")
-        self.pool.mark(places, SKIPPED)
-        self._evidence.forget(places)
+        self._evidence.forget(self._books.skip(indices))
         self._view = None
 
     def reopen(self, indices: Any) -> None:
         """Take back a label or a skip: the items can be asked for again."""
-        places = as_indices(indices, len(self.pool))
-        for i in places.tolist():
-            self._labels.pop(i, None)
-        self._evidence.forget(places)
-        self.pool.mark(places, OPEN)
+        self._evidence.forget(self._books.reopen(indices))
         self._forget_round()
 
     def fit(self) -> None:
@@ -244,24 +242,14 @@ class Session:
         NotReady
             If there are no labels of two classes yet.
         """
-        if self._predictions is not None:
-            return
-        if not self._ready():
-            raise NotReady(self._missing())
-        started = time.perf_counter()
-        self._refit(self.round + 1)
-        if getattr(self._unfitted, "warm_start", False):
-            for method in get_args(Method):
-                if method in (self.recalibrate, self.reference):  # asked or not, the copies continue with the model
-                    self._out_of_sample(method, protocol.predict_proba)
-        self.seconds = {"fit": time.perf_counter() - started, "predict": 0.0, "select": 0.0}
+        self._learner.fit(self._books, (self.recalibrate, self.reference))
 
     def predict_proba(self, items: Any) -> NDArray[np.float64]:
         """Return recalibrated probabilities (rows, classes), columns as `classes_`.
 
         `session.model.predict_proba` returns the raw ones, columns by class number.
         """
-        return self._as_seen(self.recalibration.apply(self._predict_raw(items)))
+        return self._as_seen(self.recalibration.apply(self._raw(items)))
 
     def predict(self, items: Any) -> NDArray[Any]:
         """Return the most probable label of each item, (rows,), of the kind that was told."""
@@ -284,12 +272,12 @@ class Session:
         >>> session.evaluate(X, np.where(X[:, 0] < 0, "low", "high")).raw["accuracy"]
         1.0
         """
-        raw = self._predict_raw(items)
+        raw = self._raw(items)
         names = plain(labels)
         if len(names) != len(raw):
             raise InvalidInput(f"{len(names)} labels were given for {len(raw)} items; give one label for each.")
         return score_predictions(
-            self._as_seen(raw), self._as_seen(self.recalibration.apply(raw)), names, self._classes.names
+            self._as_seen(raw), self._as_seen(self.recalibration.apply(raw)), names, self._books.classes.names
         )
 
     @property
@@ -297,7 +285,7 @@ class Session:
         """What turns this round's raw predictions, columns by class number, into honest ones."""
         if self._recalibration is None:
             if self.recalibrate is None:
-                self._recalibration = Recalibration.none(len(self._classes))
+                self._recalibration = Recalibration.none(len(self._books.classes))
             else:
                 self._recalibration = Recalibration(*self._pairs(self.recalibrate), PRIOR[self.recalibrate])
         return self._recalibration
@@ -305,7 +293,7 @@ class Session:
     @property
     def calibration(self) -> Calibration:
         """The temperature, how much evidence it rests on, and the calibration error to expect on the open items."""
-        known = self._ready() and len(self.pool.open) > 0 and self.recalibration.evidence > 0
+        known = self._books.ready and len(self.pool.open) > 0 and self.recalibration.evidence > 0
         return self.recalibration.describe(self.open_probs if known else None)
 
     @property
@@ -313,15 +301,19 @@ class Session:
         """What a strategy sees in this round; columns are class numbers, in the order in which classes were met."""
         self.fit()
         if self._view is None:
-            answers = ModelAnswers(self._fitted, self.pool.labelled, self._reference)
-            self._view = View(self.pool.open, self._rng(), answers)
+            answers = ModelAnswers(
+                self._learner.fitted,
+                self.pool.labelled,
+                lambda: self._learner.evidence(self.reference, self._books),
+            )
+            self._view = View(self.pool.open, self._learner.rng(), answers)
         return self._view
 
     @property
     def open_probs(self) -> Floats:
         """(open items, classes): the model's raw predictions of the open items, columns by class number."""
         view = self.view
-        return self._fitted.probs(view.candidates) if hasattr(self.model, "scoring_proba") else view.probs
+        return self._learner.fitted.probs(view.candidates) if hasattr(self.model, "scoring_proba") else view.probs
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything but the items to a file, all of it or nothing. See `cusal.loop.saved_session`."""
@@ -350,135 +342,88 @@ class Session:
         return session
 
     def checkpoint(self) -> dict[str, Any]:
-        """Return everything but the items and what can be computed again from them."""
-        state = {name: value for name, value in vars(self).items() if name not in ("items", *_COMPUTED)}
-        return state | {"fitted": self._predictions is not None}
+        """Return everything but the items and what can be computed again from them, by name."""
+        learner, books = self._learner, self._books
+        return {
+            "strategy": self.strategy,
+            "recalibrate": self.recalibrate,
+            "reference": self.reference,
+            "pool": books.pool,
+            "_classes": books.classes,
+            "_labels": books.labels,
+            "_evidence": self._evidence,
+            "model": learner.model,
+            "_unfitted": learner.unfitted,
+            "_unseen": learner.unseen,
+            "_seeded": learner.seeded,
+            "seed": learner.seed,
+            "round": learner.round,
+            "seconds": learner.seconds,
+            "fitted": learner.predictions is not None,
+        }
 
     @classmethod
     def resume(cls, checkpoint: Mapping[str, Any], items: Any) -> Self:
         """Return the session of a `checkpoint`, over the same items."""
         session = cls.__new__(cls)
         session.__setstate__({**checkpoint, "items": as_items(items)})
-        if count_items(session.items) != len(session.pool):
-            raise InvalidInput(
-                f"the session was saved over {len(session.pool)} items, but {count_items(session.items)} are given; "
-                "give the same."
-            )
         return session
 
     def __getstate__(self) -> dict[str, Any]:
         return self.checkpoint() | {"items": self.items}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update({name: value for name, value in state.items() if name not in ("fitted", "refit")})
-        self._forget_round()
+        items, pool = state["items"], state["pool"]
+        if count_items(items) != len(pool):
+            raise InvalidInput(
+                f"the session was saved over {len(pool)} items, but {count_items(items)} are given; give the same."
+            )
+        self.items, self.strategy = items, state["strategy"]
+        self.recalibrate, self.reference = state["recalibrate"], state["reference"]
+        self._evidence, self._view, self._recalibration = state["_evidence"], None, None
+        self._books = Books(0)
+        self._books.pool, self._books.classes, self._books.labels = pool, state["_classes"], state["_labels"]
+        self._learner = Learner.restore(items, state)
         if state.get("refit", False):  # a saved model is made again from the same labels and the same seed
-            self._refit(self.round)
+            self._learner.refit(self._books, self.round)
         elif state["fitted"]:
-            self._predictions = Predictions(self.model, self.items, len(self._classes))
+            self._learner.look(len(self._books.classes))
 
     def __copy__(self) -> Self:
         """Return a session of its own over the same items."""
         return self.resume(copy.deepcopy(self.checkpoint()), self.items)
 
-    @property
-    def _fitted(self) -> Predictions:
-        if self._predictions is None:
-            raise NotReady("the model is not fitted to the latest labels; call fit() first.")
-        return self._predictions
-
     def _ask_without_model(self, chosen: Strategy, count: int) -> Query:
-        candidates = self.pool.open
-        if self._labels and not chosen.needs_model:
+        candidates, rng, labelled = self.pool.open, self._learner.rng(), len(self._books.labels)
+        if labelled and not chosen.needs_model:
             nothing = ArrayAnswers(candidates, probs=np.empty((len(candidates), 0)))
-            return Query(chosen.select(View(candidates, self._rng(), nothing), count), strategy=chosen.name)
-        rng = self._rng()
-        if self._labels:
-            warnings.warn(
-                f"session.ask: {self._missing()} Until then items are chosen by the cold start, without the model.",
-                CusalWarning,
-                stacklevel=3,
-            )
-            rng = np.random.default_rng([self.seed, 0, len(self._labels)])
+            return Query(chosen.select(View(candidates, rng, nothing), count), strategy=chosen.name)
+        if labelled:
+            message = f"session.ask: {self._books.missing} Until then the cold start chooses, without the model."
+            warnings.warn(message, CusalWarning, stacklevel=3)
+            rng = np.random.default_rng([self.seed, 0, labelled])
         return Query(spread_out(self.items, candidates, count, rng), strategy="cold_start")
+
+    def _raw(self, items: Any) -> Floats:
+        self.fit()
+        return self._learner.predict(items)
 
     def _as_seen(self, probs: Floats) -> NDArray[np.float64]:
         """Return predictions with columns in the order that users see."""
         return np.asarray(probs[:, self.class_columns])
 
-    def _predict_raw(self, items: Any) -> Floats:
-        self.fit()
-        items = as_items(items)
-        return Predictions(self.model, items, len(self._classes)).probs(np.arange(count_items(items)))
-
     def _predicted(self, indices: Indices) -> Floats:
         """Return the model's raw predictions of some open items, without predicting all where that was not needed."""
-        whole = hasattr(self.model, "scoring_proba")
-        return self._fitted.probs(indices, whole=False) if whole else self.view.probs_of(indices)
-
-    def _refit(self, number: int) -> None:
-        """Fit the model to all labels as round `number` does."""
-        self.model = protocol.fitted_copy(
-            self.model,
-            self._labelled(),
-            unlabelled=Subset(self.items, self.pool.open),
-            seed=_model_seed(np.random.default_rng([self.seed, number])),
-            seeded=self._seeded,
-        )
-        self.round = number
-        self._predictions = Predictions(self.model, self.items, len(self._classes))
-
-    def _rng(self) -> np.random.Generator:
-        """Return the round's generator, after the model's seed was drawn from it."""
-        rng = np.random.default_rng([self.seed, max(self.round, 0)])
-        _model_seed(rng)
-        return rng
-
-    def _labelled(self) -> tuple[Any, Indices]:
-        labelled = self.pool.labelled
-        return take(self.items, labelled), self._classes.numbers(self._labels[i] for i in labelled.tolist())
-
-    def _ready(self) -> bool:
-        return len(set(self._labels.values())) >= 2
-
-    def _missing(self) -> str:
-        if not self._labels:
-            return "no item has a label; ask() for a first batch and tell() its labels."
-        (only,) = set(self._labels.values())
-        return f"all {len(self._labels)} labels are {only!r}, and a classifier needs two classes; tell one of another."
-
-    def _reference(self) -> Pairs:
-        if self.reference == "fitted":
-            return self._fitted.scoring_probs(self.pool.labelled), self._labelled()[1]
-        return self._out_of_sample(self.reference, protocol.scoring_proba)
-
-    def _out_of_sample(self, method: Method, predict: Predict) -> Pairs:
-        X, y = self._labelled()
-        points = LabelledPoints(X, y, self.pool.labelled, unlabelled=Subset(self.items, self.pool.open))
-        return self._unseen.predict(
-            method,
-            self._unfitted,
-            points,
-            fits=self.round + 1,
-            classes=len(self._classes),
-            rng=np.random.default_rng([self.seed, self.round, 1]),
-            predict=predict,
-        )
+        scoring = hasattr(self.model, "scoring_proba")
+        return self._learner.fitted.probs(indices, whole=False) if scoring else self.view.probs_of(indices)
 
     def _pairs(self, method: Recalibrate) -> Pairs:
         """Return the predictions and labels that the temperature rests on."""
         if method == "prequential":
-            numbers = dict(zip(self._labels, self._classes.numbers(self._labels.values()).tolist(), strict=True))
-            return self._evidence.pairs(numbers, len(self._classes))
+            labels, classes = self._books.labels, self._books.classes
+            return self._evidence.pairs(dict(zip(labels, classes.numbers(labels.values()), strict=True)), len(classes))
         self.fit()
-        return self._out_of_sample(method, protocol.predict_proba)
+        return self._learner.out_of_sample(method, self._books, protocol.predict_proba)
 
     def _forget_round(self) -> None:
-        self._view = self._predictions = self._recalibration = None
-
-
-_COMPUTED = ("_view", "_predictions", "_recalibration")
-
-
-def _model_seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**31 - 1))
+        self._view = self._recalibration = self._learner.predictions = None

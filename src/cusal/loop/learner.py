@@ -1,0 +1,115 @@
+"""The model of a session: fitted to the labels round after round, and what it says about the items."""
+
+import copy
+import time
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import numpy as np
+
+from cusal import _protocol as protocol
+from cusal._items import Subset, as_items, count_items, take
+from cusal._types import Floats, Indices
+from cusal.errors import NotReady
+from cusal.loop.answers import Pairs
+from cusal.loop.books import Books
+from cusal.loop.predictions import Predictions
+from cusal.recalibration.out_of_sample import LabelledPoints, Method, OutOfSample, Predict
+
+
+class Learner:
+    """A model over the items of a session.
+
+    model: of the last fit, or as it was given. unfitted: as it was given, of which copies are fitted without some of
+    the labels. round: how often it was fitted, less one. Columns of all predictions are class numbers.
+    """
+
+    def __init__(self, items: Any, model: protocol.Model, seed: int) -> None:
+        self.items, self.seed = items, seed
+        self.model, self.unfitted = copy.deepcopy(model), copy.deepcopy(model)
+        self.unseen = OutOfSample()
+        self.seeded = protocol.unseeded(model)
+        self.round = -1
+        self.seconds = {"fit": 0.0, "predict": 0.0, "select": 0.0}  # of the current round
+        self.predictions: Predictions | None = None  # None when there are labels that it was not fitted to
+
+    @classmethod
+    def restore(cls, items: Any, state: Mapping[str, Any]) -> "Learner":
+        """Return the learner of a session's checkpoint."""
+        learner = cls(items, state["_unfitted"], state["seed"])
+        learner.model, learner.unseen, learner.seeded = state["model"], state["_unseen"], state["_seeded"]
+        learner.round, learner.seconds = state["round"], state["seconds"]
+        return learner
+
+    @property
+    def fitted(self) -> Predictions:
+        """The predictions of the model, once it is fitted to the latest labels."""
+        if self.predictions is None:
+            raise NotReady("the model is not fitted to the latest labels; call fit() first.")
+        return self.predictions
+
+    def fit(self, books: Books, methods: tuple[str | None, ...]) -> None:
+        """Fit the model to all labels, unless it is; `methods` are those by which copies will be asked for."""
+        if self.predictions is not None:
+            return
+        if not books.ready:
+            raise NotReady(books.missing)
+        started = time.perf_counter()
+        self.refit(books, self.round + 1)
+        if getattr(self.unfitted, "warm_start", False):
+            for method in get_args(Method):
+                if method in methods:  # asked or not, the copies continue with the model
+                    self.out_of_sample(method, books, protocol.predict_proba)
+        self.seconds = {"fit": time.perf_counter() - started, "predict": 0.0, "select": 0.0}
+
+    def refit(self, books: Books, number: int) -> None:
+        """Fit the model to all labels as round `number` does."""
+        self.model = protocol.fitted_copy(
+            self.model,
+            (take(self.items, books.pool.labelled), books.numbers),
+            unlabelled=Subset(self.items, books.pool.open),
+            seed=_model_seed(np.random.default_rng([self.seed, number])),
+            seeded=self.seeded,
+        )
+        self.round = number
+        self.look(len(books.classes))
+
+    def look(self, classes: int) -> None:
+        """Take the model as fitted to the latest labels."""
+        self.predictions = Predictions(self.model, self.items, classes)
+
+    def rng(self) -> np.random.Generator:
+        """Return the round's generator, after the model's seed was drawn from it."""
+        rng = np.random.default_rng([self.seed, max(self.round, 0)])
+        _model_seed(rng)
+        return rng
+
+    def predict(self, items: Any) -> Floats:
+        """Return raw predictions of any items, (rows, classes)."""
+        items = as_items(items)
+        return Predictions(self.model, items, self.fitted.classes).probs(np.arange(count_items(items)))
+
+    def evidence(self, method: str, books: Books) -> Pairs:
+        """Return predictions and class numbers of labelled items: of the model, or of copies that had not seen them."""
+        if method == "fitted":
+            return self.fitted.scoring_probs(books.pool.labelled), books.numbers
+        return self.out_of_sample(method, books, protocol.scoring_proba)  # type: ignore[arg-type]
+
+    def out_of_sample(self, method: Method, books: Books, predict: Predict) -> Pairs:
+        """Return predictions and class numbers of labelled items by copies of the model that had not seen them."""
+        labelled: Indices = books.pool.labelled
+        open_items = Subset(self.items, books.pool.open)
+        points = LabelledPoints(take(self.items, labelled), books.numbers, labelled, unlabelled=open_items)
+        return self.unseen.predict(
+            method,
+            self.unfitted,
+            points,
+            fits=self.round + 1,
+            classes=len(books.classes),
+            rng=np.random.default_rng([self.seed, self.round, 1]),
+            predict=predict,
+        )
+
+
+def _model_seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31 - 1))
