@@ -3,7 +3,7 @@
 import json
 import pickle
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -140,7 +140,7 @@ def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
         "warm_start": spec.warm_start,
         "precision": spec.precision,
     }
-    return build_variant(spec.model or "plain", build_module(spec.network, item_shape, classes), training)
+    return build_variant(spec.model or "plain", partial(build_module, spec.network, item_shape, classes), training)
 
 
 def try_model(spec: Spec, data: datasets.Dataset) -> None:
@@ -148,4 +148,7 @@ def try_model(spec: Spec, data: datasets.Dataset) -> None:
     model = build_model(spec, data.train.shape[1:], len(data.classes))
     while hasattr(model, "model"):
         model = model.model
-    model.set_params(epochs=1, random_state=0).fit(as_array(data.train[np.arange(2)]), np.arange(2))
+    if hasattr(model, "set_params"):
+        known, short = model.get_params(deep=False), {"epochs": 1, "random_state": 0}
+        model.set_params(**{name: short[name] for name in short if name in known})
+    model.fit(as_array(data.train[np.arange(2)]), np.arange(2))
