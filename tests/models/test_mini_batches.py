@@ -9,8 +9,7 @@ from cusal import Session
 from cusal.bench import grid
 from cusal.errors import InvalidInput, UnknownName
 from cusal.models import Augmented, CrossEntropy, Energy, TorchClassifier
-from cusal.models.networks import SmallNet
-from cusal.models.resnet import SmallResNet
+from cusal.models.networks import SmallNet, SmallResNet
 from cusal.models.training import PRECISIONS
 
 X, Y = load_digits(return_X_y=True)

@@ -12,8 +12,7 @@ from torch import nn
 
 from cusal.errors import DataError, InvalidInput, MissingMethod, NotReady
 from cusal.models import TorchClassifier
-from cusal.models.networks import GarmentClassifier, MnistNet, SmallNet
-from cusal.models.resnet import ResNet18
+from cusal.models.networks import GarmentClassifier, MnistNet, ResNet18, SmallNet
 
 
 @pytest.fixture(scope="module")
