@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
-from cusal._checks import as_array, as_labels
+from cusal._checks import as_array, as_count, as_labels
 from cusal._item_hash import content_keys
 from cusal._items import take
 from cusal._types import Indices
@@ -71,6 +71,8 @@ class TemperatureScaled(Wrapper):
         """
         if self.method not in METHODS:
             raise UnknownName("method", self.method, METHODS)
+        if self.random_state is not None:
+            as_count(self.random_state, "random_state", least=0)
         labels = as_array(y)
         if labels.dtype.kind not in "iu":
             raise InvalidInput(f"y holds {labels.dtype}; expected class numbers 0, 1, 2, ...")
