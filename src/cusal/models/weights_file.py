@@ -97,8 +97,14 @@ def to_bytes(model: "TorchClassifier") -> bytes:
     tensors: dict[str, Tensor] = {}
     parts: dict[str, Any] = {}
     _collect(model, "", tensors, parts)
-    content = {"format": FORMAT, "version": VERSION, "parts": parts}
-    return bytes(save_tensors(tensors, metadata={"cusal": json.dumps(content)}))
+    try:
+        content = json.dumps({"format": FORMAT, "version": VERSION, "parts": parts})
+    except TypeError as error:
+        raise InvalidInput(
+            f"{type(model).__name__} has a setting or fitted value that cannot be saved: {error}; "
+            "expected numbers, strings, lists and arrays. Change it before you save."
+        ) from error
+    return bytes(save_tensors(tensors, metadata={"cusal": content}))
 
 
 def from_bytes(data: bytes, path: str = "the file") -> SavedClassifier:
@@ -164,6 +170,9 @@ def _part(prefix: str, parts: dict[str, Any], tensors: dict[str, Tensor], path: 
         return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
 
     part = parts[prefix]
+    odd = [name for name in part["fitted"] if not name.endswith("_") or name.startswith("_")]
+    if odd:  # would hide a method or a setting
+        raise ValueError(f"{odd[0]} is not the name of a fitted attribute")
     return SavedClassifier(
         path,
         part["settings"],
