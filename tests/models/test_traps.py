@@ -91,7 +91,7 @@ def test_a_module_with_nothing_to_train_is_refused():
 
 
 def test_a_module_of_several_outputs_is_refused():
-    with pytest.raises(InvalidInput, match="LSTM gives a tuple; expected one tensor of logits"):
+    with pytest.raises(InvalidInput, match="LSTM returns a tuple; expected one tensor of logits"):
         fit(X, Y, nn.LSTM(4, 3))
 
 

@@ -30,12 +30,12 @@ def as_module(module: Any) -> nn.Module:
 
 
 def output_width(module: nn.Module, items: Tensor) -> int:
-    """Return the number of classes that the module gives logits for, by asking it about some items.
+    """Return the number of classes that the module has logits for, by asking it about some items.
 
     Raises
     ------
     InvalidInput
-        If it does not accept the items, has nothing to train, or gives anything but logits (n, classes).
+        If it does not accept the items, has nothing to train, or returns anything but logits (n, classes).
     """
     name = type(module).__name__
     module.eval()
@@ -47,10 +47,10 @@ def output_width(module: nn.Module, items: Tensor) -> int:
             "or give a module that takes a batch of them."
         ) from error
     if not isinstance(logits, Tensor):
-        raise InvalidInput(f"{name} gives a {type(logits).__name__}; expected one tensor of logits (n, classes).")
+        raise InvalidInput(f"{name} returns a {type(logits).__name__}; expected one tensor of logits (n, classes).")
     if logits.ndim != 2 or len(logits) != len(items) or logits.shape[1] < 2:
         raise InvalidInput(
-            f"{name} gives shape {tuple(logits.shape)} for {len(items)} item(s); expected logits "
+            f"{name} returns shape {tuple(logits.shape)} for {len(items)} item(s); expected logits "
             f"({len(items)}, classes) with two or more classes."
         )
     if not any(weight.requires_grad for weight in module.parameters()):
@@ -64,7 +64,7 @@ def output_width(module: nn.Module, items: Tensor) -> int:
 
 
 def _probe(module: nn.Module, items: Tensor) -> tuple[Any, nn.Module | None]:
-    """Return what the module gives for the items, and the last of its layers that ran."""
+    """Return the output of the module for the items, and the last of its layers that ran."""
     ran: list[nn.Module] = []
     leaves = [layer for layer in module.modules() if next(layer.children(), None) is None]
     handles = [layer.register_forward_hook(lambda layer, inputs, output: ran.append(layer)) for layer in leaves]

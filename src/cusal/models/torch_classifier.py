@@ -374,7 +374,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._run(X, lambda tile: self.module_(tile))
 
     def _run(self, X: Any, function: Callable[[Tensor], Tensor]) -> Tensor:
-        """Return what `function` gives for the items, tile by tile, on the CPU."""
+        """Return the results of `function` for the items, tile by tile, on the CPU."""
         self._check_fitted()
         device = next(self.module_.parameters()).device
         with casting(self.precision, device):
