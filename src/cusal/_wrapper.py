@@ -55,30 +55,98 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return bool(getattr(self.model, "warm_start", False))
 
     def predict_proba(self, X: Any) -> Probs:
-        """Return changed probabilities, (n, classes)."""
+        """Return changed probabilities.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array, (n, classes)
+            Its columns are `classes_`.
+        """
         return self._changed(self._fitted().predict_proba(X), X)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return the most probable class of each item, (n,)."""
+        """Return the most probable class of each item.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array of int, (n,)
+            Class numbers.
+        """
         return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
 
     def embed(self, X: Any) -> NDArray[Any]:
-        """Return the model's embedding, (n, width)."""
+        """Return the model's embedding.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array, (n, width)
+            One row for each item.
+        """
         return protocol.embed(self._fitted(), X)
 
     def sample_proba(self, X: Any, n: int) -> Probs:
-        """Return the model's samples, each changed, (rows, n, classes)."""
+        """Return the model's samples, each changed.
+
+        Parameters
+        ----------
+        X : items, (rows, ...)
+            As the model takes them.
+        n : int
+            Number of samples.
+
+        Returns
+        -------
+        array, (rows, n, classes)
+            Its last axis is `classes_`.
+        """
         sampled = protocol.sample_proba(self._fitted(), X, n, classes=int(self.classes_.max()) + 1)
         return self._changed(sampled[:, :, self.classes_], X)
 
     @_model_has("scoring_proba")
     def scoring_proba(self, X: Any) -> Probs:
-        """Return what strategies see of the model's probabilities, changed, (n, classes)."""
+        """Return what strategies see of the model's probabilities, changed.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array, (n, classes)
+            Its columns are `classes_`.
+        """
         return self._changed(self._fitted().scoring_proba(X), X)
 
     @_model_has("scoring_embed")
     def scoring_embed(self, X: Any) -> NDArray[Any]:
-        """Return what strategies see of the model's embedding, (n, width)."""
+        """Return what strategies see of the model's embedding.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array, (n, width)
+            One row for each item.
+        """
         return np.asarray(self._fitted().scoring_embed(X))
 
     def _changed(self, probs: Any, X: Any) -> Probs:

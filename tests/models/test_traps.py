@@ -35,12 +35,16 @@ class Functional(nn.Module):
 class Attention(nn.Module):
     """A network with a softmax inside, and logits at its end."""
 
-    def __init__(self):
+    def __init__(self, *, late):
         super().__init__()
+        self.late = late
         self.output = nn.Linear(4, 3)
-        self.weights = nn.Softmax(1)  # registered last, but not the last to run
+        self.weights = nn.Softmax(1)  # registered last
 
     def forward(self, x):
+        if self.late:  # the last layer that runs, but not the end of the network
+            logits = self.output(x)
+            return logits * self.weights(logits)
         return self.output(x * self.weights(x))
 
 
@@ -79,8 +83,9 @@ def test_a_module_that_ends_in_a_softmax_is_refused(module):
         fit(X, Y, module)
 
 
-def test_a_softmax_inside_a_network_is_welcome():
-    assert fit(X, Y, Attention()).predict_proba(X).shape == (150, 3)
+@pytest.mark.parametrize("late", [False, True])
+def test_a_softmax_inside_a_network_is_welcome(late):
+    assert fit(X, Y, Attention(late=late)).predict_proba(X).shape == (150, 3)
 
 
 def test_a_module_with_nothing_to_train_is_refused():

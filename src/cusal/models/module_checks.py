@@ -40,7 +40,7 @@ def output_width(module: nn.Module, items: Tensor) -> int:
     name = type(module).__name__
     module.eval()
     try:
-        logits, last = _probe(module, items)
+        logits, last, made = _probe(module, items)
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
         raise InvalidInput(
             f"{name} does not accept items of shape {tuple(items.shape[1:])}: {error}. Reshape the items, "
@@ -55,7 +55,8 @@ def output_width(module: nn.Module, items: Tensor) -> int:
         )
     if not any(weight.requires_grad for weight in module.parameters()):
         raise InvalidInput(f"{name} has no weight that can be trained; unfreeze its last layer, or add one.")
-    if isinstance(last, SOFTMAX) or _are_probabilities(logits):
+    ends_in_softmax = isinstance(last, SOFTMAX) and torch.equal(made.flatten(), logits.flatten())
+    if ends_in_softmax or _are_probabilities(logits):
         raise InvalidInput(
             f"{name} ends in a softmax, but its outputs are trained as logits, to which softmax is applied; "
             "training would be silently wrong. Remove the last softmax."
@@ -63,14 +64,18 @@ def output_width(module: nn.Module, items: Tensor) -> int:
     return int(logits.shape[1])
 
 
-def _probe(module: nn.Module, items: Tensor) -> tuple[Any, nn.Module | None]:
-    """Return the output of the module for the items, and the last of its layers that ran."""
-    ran: list[nn.Module] = []
+def _probe(module: nn.Module, items: Tensor) -> tuple[Any, nn.Module | None, Any]:
+    """Return the output of the module for the items, the last of its layers that ran, and that layer's output."""
+    ran: list[tuple[nn.Module | None, Any]] = [(None, None)]
+
+    def note(layer: nn.Module, inputs: Any, output: Any) -> None:
+        ran[0] = layer, output
+
     leaves = [layer for layer in module.modules() if next(layer.children(), None) is None]
-    handles = [layer.register_forward_hook(lambda layer, inputs, output: ran.append(layer)) for layer in leaves]
+    handles = [layer.register_forward_hook(note) for layer in leaves]
     try:
         with torch.inference_mode():
-            return module(items), ran[-1] if ran else None
+            return module(items), *ran[0]
     finally:
         for handle in handles:
             handle.remove()

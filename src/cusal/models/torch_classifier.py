@@ -202,7 +202,18 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return _softmax(self._logits(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each item, (n,)."""
+        """Return the most probable class of each item.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n,)
+            Of the kind of `classes_`.
+        """
         numbers = self._logits(X).argmax(1).numpy()
         return np.asarray(self.classes_[numbers])
 
@@ -282,17 +293,50 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @_objective_has("scoring_proba")
     def scoring_proba(self, X: Any) -> Probs:
-        """Return the probabilities that strategies see of the items, (n, classes)."""
+        """Return the probabilities that strategies see of the items; where the objective has such.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n, classes)
+            Rows sum to one.
+        """
         return np.asarray(self.objective.scoring_proba(self, X))  # type: ignore[attr-defined]
 
     @_objective_has("scoring_embed")
     def scoring_embed(self, X: Any) -> NDArray[np.float32]:
-        """Return the embedding that strategies see of the items, (n, width)."""
+        """Return the embedding that strategies see of the items; where the objective has such.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n, width)
+            One row for each item.
+        """
         return np.asarray(self.objective.scoring_embed(self, X))  # type: ignore[attr-defined]
 
     @_objective_has("energy")
     def energy(self, X: Any) -> NDArray[np.float64]:
-        """Return the energy of each item, (n,): the lower, the more probable the model finds such an item."""
+        """Return the energy of each item; where the objective has such.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n,)
+            The lower, the more probable the model finds such an item.
+        """
         return np.asarray(self.objective.energy(self, X))  # type: ignore[attr-defined]
 
     def save(self, path: str | os.PathLike[str]) -> None:

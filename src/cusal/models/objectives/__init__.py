@@ -23,8 +23,8 @@ def names() -> list[str]:
 
     Examples
     --------
-    >>> names()
-    ['augmented', 'cross_entropy', 'energy']
+    >>> "energy" in names()
+    True
     """
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
 
