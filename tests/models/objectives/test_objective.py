@@ -133,3 +133,6 @@ def test_something_else_than_an_objective_is_refused(objective):
 def test_an_unknown_objective_is_suggested():
     with pytest.raises(CusalError, match="no objective named 'enrgy'; did you mean 'energy'"):
         objectives.find("enrgy")
+    assert objectives.CrossEntropy is CrossEntropy
+    with pytest.raises(AttributeError, match="Crossentropy"):
+        _ = objectives.Crossentropy

@@ -5,6 +5,7 @@ Files that begin with an underscore are what objectives share. Torch is loaded w
 
 import importlib
 import pkgutil
+from typing import Any
 
 from cusal.errors import UnknownName
 from cusal.models._torch_extra import torch_needed
@@ -60,3 +61,11 @@ def find(name: str) -> type[Objective]:
         module = importlib.import_module(f"{__name__}.{name}")
     own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
     return next(value for value in own if issubclass(value, Objective))
+
+
+def __getattr__(name: str) -> Any:
+    by_class = {known.replace("_", ""): known for known in names()}
+    found = find(by_class[name.lower()]) if name.lower() in by_class else None
+    if found is None or found.__name__ != name:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
