@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cusal.models.resnet import ResNet18
+from cusal.models.networks import ResNet18
 
 RESULTS = Path(__file__).parent / "results" / "networks.json"
 

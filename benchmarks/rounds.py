@@ -238,7 +238,8 @@ def hardware(case: Case) -> Case:
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
-    from cusal.models.networks import MnistNet, max_pool
+    from cusal.models.networks import MnistNet
+    from cusal.models.networks._pooling import max_pool
     from cusal.models.torch_classifier import TorchClassifier
 
     rows, tile = 8192, 128

@@ -10,8 +10,8 @@ import time
 import pytest
 
 from cusal._files import write_whole
-from cusal._old_pickles import read_pickle
 from cusal.errors import DataError
+from cusal.loop.old_pickles import read_pickle
 
 
 def test_a_failing_write_leaves_the_old_file_and_nothing_else(tmp_path):

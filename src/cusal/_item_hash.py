@@ -19,8 +19,8 @@ def content_keys(X: Any, seed: int = 0) -> NDArray[np.uint64]:
     Items of equal content have equal numbers; whether numbers are kept as float32 or float64 does not count.
     """
     keyed = hashlib.blake2b(digest_size=8, key=str(seed).encode())
-    keys = np.empty(len(X), dtype=np.uint64)
-    for start in range(0, len(X), TILE):
+    keys = np.empty(count_items(X), dtype=np.uint64)
+    for start in range(0, len(keys), TILE):
         tile = as_array(take(X, slice(start, start + TILE)))
         keys[start : start + len(tile)] = [_hash(keyed, content) for content in _contents(tile)]
     return keys

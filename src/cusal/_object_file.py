@@ -269,7 +269,8 @@ def _name(kind: type) -> str:
 
 def _reduces_itself(kind: type) -> bool:
     """Return whether a class says itself how it is pickled: its attributes alone may not make it again."""
-    return any({"__reduce__", "__reduce_ex__", "__slots__"} & set(vars(base)) for base in kind.__mro__[:-1])
+    own = [vars(base) for base in kind.__mro__[:-1]]
+    return any("__reduce__" in names or "__reduce_ex__" in names or names.get("__slots__") for names in own)
 
 
 def _is_tensor(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A classifier around another, whose probabilities it changes and which it otherwise lets be what it is.
+"""A classifier around another, which changes its probabilities and nothing else.
 
 Embeddings, samples, warm starts, unlabelled items and a scoring of its own are the wrapped model's, and there are none
 where it has none; probabilities, however they were asked for, pass through `_changed`.
@@ -25,7 +25,20 @@ def _model_has(method: str) -> Any:
 
 
 class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What wrappers share: `model` stays as it is, its fitted copy is `model_`, whose probabilities are changed."""
+    """The base of classifiers that change the probabilities of another.
+
+    A subclass takes `model` as its first parameter, fits it with `_fit_model` and overrides `_changed`. One with a file
+    of its own in `models/` or `recalibration/` is known to grids by the name of that file.
+
+    Attributes
+    ----------
+    model : classifier
+        As it was given; never fitted.
+    model_ : classifier
+        Its fitted copy.
+    classes_ : array, (classes,)
+        The class numbers of the columns.
+    """
 
     model: Any
     model_: Any
@@ -38,44 +51,112 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def warm_start(self) -> bool:
-        """Whether the model goes on from the fit before."""
+        """Whether the model continues from the fit before."""
         return bool(getattr(self.model, "warm_start", False))
 
     def predict_proba(self, X: Any) -> Probs:
-        """Give changed probabilities, (n, classes)."""
+        """Return changed probabilities.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array, (n, classes)
+            Its columns are `classes_`.
+        """
         return self._changed(self._fitted().predict_proba(X), X)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Give the most probable class of each item, (n,)."""
+        """Return the most probable class of each item.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array of int, (n,)
+            Class numbers.
+        """
         return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
 
     def embed(self, X: Any) -> NDArray[Any]:
-        """Give the model's embedding, (n, width)."""
+        """Return the model's embedding.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array, (n, width)
+            One row for each item.
+        """
         return protocol.embed(self._fitted(), X)
 
     def sample_proba(self, X: Any, n: int) -> Probs:
-        """Give the model's samples, each changed, (rows, n, classes)."""
+        """Return the model's samples, each changed.
+
+        Parameters
+        ----------
+        X : items, (rows, ...)
+            As the model takes them.
+        n : int
+            Number of samples.
+
+        Returns
+        -------
+        array, (rows, n, classes)
+            Its last axis is `classes_`.
+        """
         sampled = protocol.sample_proba(self._fitted(), X, n, classes=int(self.classes_.max()) + 1)
         return self._changed(sampled[:, :, self.classes_], X)
 
     @_model_has("scoring_proba")
     def scoring_proba(self, X: Any) -> Probs:
-        """Give what strategies see of the model's probabilities, changed, (n, classes)."""
+        """Return what strategies see of the model's probabilities, changed.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array, (n, classes)
+            Its columns are `classes_`.
+        """
         return self._changed(self._fitted().scoring_proba(X), X)
 
     @_model_has("scoring_embed")
     def scoring_embed(self, X: Any) -> NDArray[Any]:
-        """Give what strategies see of the model's embedding, (n, width)."""
+        """Return what strategies see of the model's embedding.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+
+        Returns
+        -------
+        array, (n, width)
+            One row for each item.
+        """
         return np.asarray(self._fitted().scoring_embed(X))
 
     def _changed(self, probs: Any, X: Any) -> Probs:
-        """Give what becomes of the model's probabilities of items X, (rows, classes) or (rows, samples, classes)."""
+        """Return what becomes of the model's probabilities of items X, (rows, classes) or (rows, samples, classes)."""
         raise NotImplementedError
 
     def _fit_model(self, X: Any, y: Any, unlabelled: Any) -> Any:
-        """Give the model fitted to (X, y): where it starts warm, the one fitted before, with the settings of now."""
-        goes_on = self.warm_start and hasattr(self, "model_")
-        model = protocol.with_settings(self.model_, self.model) if goes_on else unfitted(self.model)
+        """Return the model fitted to (X, y); where it starts warm, the one fitted before with the settings of now."""
+        continues = self.warm_start and hasattr(self, "model_")
+        model = protocol.with_settings(self.model_, self.model) if continues else unfitted(self.model)
         if self.uses_unlabelled and unlabelled is not None:
             model.fit(X, y, unlabelled=unlabelled)
         else:
@@ -89,12 +170,12 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def unfitted(model: Any) -> Any:
-    """Give a copy of the model that has not been fitted."""
+    """Return a copy of the model that has not been fitted."""
     return clone(model) if hasattr(model, "get_params") else copy.deepcopy(model)
 
 
 def classes_of(model: Any, X: Any) -> NDArray[np.int64]:
-    """Give the class numbers of the model's columns: its own `classes_`, else as many as it gives for an item of X."""
+    """Return the class numbers of the model's columns: its own `classes_`, else as many as it has for an item of X."""
     own = getattr(model, "classes_", None)
     columns = as_array(model.predict_proba(take(X, slice(0, 1)))).shape[1] if own is None else 0
     return np.asarray(np.arange(columns) if own is None else own, dtype=np.int64)

@@ -12,12 +12,12 @@ import pytest
 
 pytest.importorskip("torch")
 
-from cusal import _old_pickles
 from cusal.bench import report
 from cusal.bench.grid import read_grid
 from cusal.bench.runner import run_grid
 from cusal.bench.spec import Spec
 from cusal.bench.store import Store
+from cusal.loop import old_pickles
 
 BEFORE = Path(__file__).parent / "before_rooms"
 
@@ -89,9 +89,9 @@ class Translated:
 
 
 def test_a_class_that_is_gone_becomes_one_of_today(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(_old_pickles.CLASSES, f"{__name__}:Before", f"{__name__}:Translated")
+    monkeypatch.setitem(old_pickles.CLASSES, f"{__name__}:Before", f"{__name__}:Translated")
     text = io.BytesIO()
     pickle.dump({"model": Before("red")}, text, protocol=5)
-    model = _old_pickles.unpickle(text.getvalue())["model"]
+    model = old_pickles.unpickle(text.getvalue())["model"]
     assert type(model) is Today
     assert model.color == "red"

@@ -299,9 +299,9 @@ def test_a_strategy_of_ones_own_is_named_by_module_and_class(tmp_path, monkeypat
     assert query.strategy == "my_strategies:Surest"
     with pytest.raises(InvalidInput, match=r"no strategy; expected a class that derives from cusal\.Strategy"):
         cusal.strategies.find("my_strategies:nothing")
-    with pytest.raises(InvalidInput, match="has no Sureest"):
+    with pytest.raises(UnknownName, match="named 'Sureest'; did you mean 'Surest'"):
         cusal.strategies.find("my_strategies:Sureest")
-    with pytest.raises(InvalidInput, match="in no module that Python finds"):
+    with pytest.raises(InvalidInput, match="there is no module 'no_such_module'"):
         cusal.strategies.find("no_such_module:Name")
     with pytest.raises(UnknownName, match="did you mean 'margin'"):
         cusal.strategies.find("margn")

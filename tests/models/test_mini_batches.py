@@ -6,13 +6,11 @@ import torch
 from sklearn.datasets import load_digits
 
 from cusal import Session
-from cusal.bench import grid
+from cusal.bench import grid_keys
 from cusal.errors import InvalidInput, UnknownName
-from cusal.models.augmented import AugmentedClassifier
-from cusal.models.energy import EnergyClassifier
-from cusal.models.networks import SmallNet
-from cusal.models.resnet import SmallResNet
-from cusal.models.torch_classifier import PRECISIONS, TorchClassifier
+from cusal.models import Augmented, CrossEntropy, Energy, TorchClassifier
+from cusal.models.networks import SmallNet, SmallResNet
+from cusal.models.training import PRECISIONS
 
 X, Y = load_digits(return_X_y=True)
 MANY = (np.tile(X, (2, 1)).reshape(-1, 1, 8, 8) / 16).astype(np.float32)
@@ -37,14 +35,14 @@ class OnDisk:
         return found
 
 
-def model(kind=TorchClassifier, **settings):
-    return kind(SmallNet(64, 10), epochs=3, batch_size=32, random_state=0, **settings)
+def model(**settings):
+    return TorchClassifier(SmallNet(64, 10), epochs=3, batch_size=32, random_state=0, **settings)
 
 
-@pytest.mark.parametrize("kind", [TorchClassifier, AugmentedClassifier, EnergyClassifier])
-def test_items_on_disk_give_a_model_without_being_read_as_a_whole(kind):
+@pytest.mark.parametrize("objective", [CrossEntropy(), Augmented(), Energy()])
+def test_items_on_disk_give_a_model_without_being_read_as_a_whole(objective):
     stored = OnDisk(MANY)
-    fitted = kind(SmallNet(64, 10), epochs=1, random_state=0).fit(stored, np.tile(Y, 2))
+    fitted = TorchClassifier(SmallNet(64, 10), objective=objective, epochs=1, random_state=0).fit(stored, np.tile(Y, 2))
     assert stored.most <= 256  # of 3594
     assert fitted.predict_proba(stored[:400]).shape == (400, 10)
 
@@ -96,7 +94,7 @@ def test_auto_is_float32_on_a_processor():
 
 
 def test_grids_know_the_precisions():
-    assert grid.PRECISIONS == PRECISIONS
+    assert grid_keys.PRECISIONS == PRECISIONS
 
 
 def test_an_unknown_precision_is_named():

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from cusal import Session
 from cusal.errors import InvalidInput
-from cusal.models.resnet import SmallResNet
+from cusal.models.networks import SmallResNet
 from cusal.models.spectral import SpectralConv2d
 from cusal.models.torch_classifier import TorchClassifier
 from cusal.recalibration.temperature_scaled import TemperatureScaled

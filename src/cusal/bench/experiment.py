@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from cusal import datasets, strategies
 from cusal._checks import as_array
 from cusal._items import Subset
-from cusal._old_pickles import unpickle
 from cusal._types import Indices
 from cusal.bench.features import featured
 from cusal.bench.measured_errors import measure_errors
@@ -18,6 +17,7 @@ from cusal.bench.networks import build_module
 from cusal.bench.spec import Spec
 from cusal.bench.variants import build_variant
 from cusal.errors import InvalidInput
+from cusal.loop.old_pickles import unpickle
 from cusal.loop.session import Session
 from cusal.loop.simulate import Round, simulate
 from cusal.strategies._strategy import Strategy
@@ -137,7 +137,7 @@ def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
         "warm_start": spec.warm_start,
         "precision": spec.precision,
     }
-    return build_variant(spec.model or "plain", build_module(spec.network, item_shape, classes), training)
+    return build_variant(spec.model or "plain", partial(build_module, spec.network, item_shape, classes), training)
 
 
 def try_model(spec: Spec, data: datasets.Dataset) -> None:
@@ -145,4 +145,7 @@ def try_model(spec: Spec, data: datasets.Dataset) -> None:
     model = build_model(spec, data.train.shape[1:], len(data.classes))
     while hasattr(model, "model"):
         model = model.model
-    model.set_params(epochs=1, random_state=0).fit(as_array(data.train[np.arange(2)]), np.arange(2))
+    if hasattr(model, "set_params"):
+        known, short = model.get_params(deep=False), {"epochs": 1, "random_state": 0}
+        model.set_params(**{name: short[name] for name in short if name in known})
+    model.fit(as_array(data.train[np.arange(2)]), np.arange(2))

@@ -1,39 +1,35 @@
-"""Networks by the names that grids call them."""
+"""The networks of grids: a name, or a table with a name and settings."""
 
-import importlib
 import inspect
 import math
 from typing import Any
 
-from cusal.errors import MissingExtra, UnknownName
+from cusal.errors import InvalidInput, UnknownName
+from cusal.models import networks
+from cusal.models.networks import check_name as check_network
 
-NETWORKS = {
-    "garment_classifier": ("cusal.models.networks", "GarmentClassifier"),
-    "mnist_net": ("cusal.models.networks", "MnistNet"),
-    "resnet18": ("cusal.models.resnet", "ResNet18"),
-    "resnet50": ("cusal.models.resnet", "ResNet50"),
-    "small_net": ("cusal.models.networks", "SmallNet"),
-    "small_resnet": ("cusal.models.resnet", "SmallResNet"),
-}
-
-
-def check_network(name: str) -> None:
-    """Complain about a name that no network has, without loading torch."""
-    if name not in NETWORKS:
-        raise UnknownName("network", name, NETWORKS)
+__all__ = ["build_module", "check_network"]
 
 
 def build_module(network: dict[str, Any], item_shape: tuple[int, ...], classes: int) -> Any:
-    """Give the torch module of a grid's `network`: its name and its settings."""
+    """Return the torch module of a grid's `network`.
+
+    Parameters
+    ----------
+    network : dict
+        Its name and its settings.
+    item_shape : tuple of int
+        The shape of one item; networks with a parameter `inputs` or `channels` are told theirs.
+    classes : int
+        The number of classes.
+    """
     settings = {key: value for key, value in network.items() if key != "name"}
     name = network["name"]
-    check_network(name)
-    module, attribute = NETWORKS[name]
-    try:
-        constructor = getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
-        raise MissingExtra("training a network", "torch") from error
-    known = set(inspect.signature(constructor).parameters) - {"classes"}
+    constructor = networks.find(name)
+    parameters = inspect.signature(constructor).parameters
+    if "classes" not in parameters:
+        raise InvalidInput(f"the network {name!r} has no parameter `classes`; add it, the number of its outputs.")
+    known = set(parameters) - {"classes"}
     for key in settings:
         if key not in known:
             raise UnknownName(f"setting of {name}", key, known)

@@ -1,71 +1,166 @@
-"""Training variants by the names that grids call them: which classifier trains the network, and what is put around it.
+"""Training variants by the names that grids call them: what the network is trained on, and what is put around it.
 
 model = "energy"
 model = {name = "augmented", copies = 2}
 model = {name = "temperature_scaled", method = "held-out", of = "energy"}     # around another, "plain" without `of`
+model = {name = "sklearn.ensemble:RandomForestClassifier", n_estimators = 50}  # one of your own
+
+A name is that of a file: an objective in `models/objectives/`, or a `Wrapper` in `models/` or `recalibration/`. "plain"
+is the objective `cross_entropy`. What "package.module:Name" names may be
+
+| a class | is made with |
+|---|---|
+| of `Objective` | its settings; a `TorchClassifier` trains the network on it |
+| of `Wrapper`, or whose first parameter is `model` | the model that `of` names, and its settings |
+| whose first parameter is `module` | the network, those of the grid's settings that it takes, and its own |
+| any other with `fit` and `predict_proba` | its settings; it has no use for the network |
 """
 
+import ast
+import functools
 import importlib
+import importlib.util
 import inspect
-from collections.abc import Mapping
-from typing import Any
+import pkgutil
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
-from cusal.errors import InvalidInput, MissingExtra, UnknownName
+import cusal.models
+import cusal.recalibration
+from cusal._import_name import import_name, is_import_name
+from cusal.errors import InvalidInput, UnknownName
+from cusal.models import objectives
+from cusal.models._torch_extra import torch_needed
 
-CLASSIFIERS = {
-    "augmented": ("cusal.models.augmented", "AugmentedClassifier"),
-    "energy": ("cusal.models.energy", "EnergyClassifier"),
-    "plain": ("cusal.models.torch_classifier", "TorchClassifier"),
-}
-WRAPPERS = {
-    "temperature_scaled": ("cusal.recalibration.temperature_scaled", "TemperatureScaled"),
-    "uncalibrated": ("cusal.models.uncalibrated", "Uncalibrated"),
-}
+PLAIN = {"plain": "cross_entropy"}  # the name that grids had for it before there were objectives
+WRAPPER_ROOMS = (cusal.models, cusal.recalibration)
+
+Kind = Literal["objective", "wrapper", "trainer", "classifier"]
+
+
+def names() -> list[str]:
+    """Return the names of all variants, without loading torch."""
+    return sorted({*PLAIN, *objectives.names(), *_wrappers()})
 
 
 def as_table(value: str | Mapping[str, Any]) -> dict[str, Any]:
-    """Give what a grid calls by a name alone, or by a table with a name and settings, as a table."""
+    """Return what a grid calls by a name alone, or by a table with a name and settings, as a table."""
     return {"name": value} if isinstance(value, str) else dict(value)
 
 
 def check_model(model: str | Mapping[str, Any]) -> None:
-    """Complain about names that no variant has, without loading torch."""
+    """Raise `UnknownName` for names that no variant has; torch is not loaded, but for classes of the user's own."""
     table = as_table(model)
-    name = table.get("name")
-    if name not in CLASSIFIERS | WRAPPERS:
-        raise UnknownName("model", str(name), CLASSIFIERS | WRAPPERS)
+    kind = _kind(str(table.get("name")))
     if "of" in table:
-        if name in CLASSIFIERS:
-            raise InvalidInput(f"{name} goes around no other model; leave `of` out.")
+        if kind != "wrapper":
+            raise InvalidInput(f"{table['name']} goes around no other model; leave `of` out.")
         if not isinstance(table["of"], str | Mapping):
             raise InvalidInput(f"of is {table['of']!r}; expected the name of a model, or a table with its name.")
         check_model(table["of"])
 
 
-def build_variant(model: str | Mapping[str, Any], module: Any, training: Mapping[str, Any]) -> Any:
-    """Give the untrained classifier around a torch module; `training` are the settings that all variants share."""
+def build_variant(model: str | Mapping[str, Any], make_module: Callable[[], Any], training: Mapping[str, Any]) -> Any:
+    """Return the untrained classifier.
+
+    Parameters
+    ----------
+    model : str or table
+        A name, or a table with a name and settings.
+    make_module : callable
+        Returns the torch module; called where the variant trains one.
+    training : mapping
+        The settings of `TorchClassifier` that all variants of a grid share.
+    """
     check_model(model)
-    model = as_table(model)
-    name = model["name"]
-    settings = {key: value for key, value in model.items() if key not in ("name", "of")}
-    if name in WRAPPERS:
-        constructor = _find(WRAPPERS[name])
-        _check(name, settings, set(inspect.signature(constructor).parameters) - {"model"})
-        return constructor(build_variant(model.get("of", "plain"), module, training), **settings)
-    constructor = _find(CLASSIFIERS[name])
-    _check(name, settings, set(inspect.signature(constructor).parameters) - {"module", *training})
-    return constructor(module, **training, **settings)
+    table = as_table(model)
+    name, inner = table.pop("name"), table.pop("of", "plain")
+    kind, constructor = _kind(name), _find(name)
+    if kind == "wrapper":
+        _check(name, table, _parameters(constructor)[1:])
+        return constructor(build_variant(inner, make_module, training), **table)
+    if kind == "objective":
+        return _train_on(constructor, table, name, make_module, training)
+    known = _parameters(constructor)
+    if kind == "trainer":
+        _check(name, table, [key for key in known[1:] if key not in training])
+        shared = {key: value for key, value in training.items() if key in known}
+        return constructor(make_module(), **shared, **table)
+    _check(name, table, known)
+    return constructor(**table)
 
 
-def _find(place: tuple[str, str]) -> Any:
-    module, attribute = place
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
-        raise MissingExtra("training a network", "torch") from error
+def _train_on(
+    objective: Any, settings: dict[str, Any], name: str, make_module: Callable[[], Any], training: Mapping[str, Any]
+) -> Any:
+    """Return a `TorchClassifier` with this objective; settings that the objective lacks are the classifier's."""
+    with torch_needed():
+        from cusal.models import TorchClassifier
+    inner = _parameters(objective)
+    outer = [key for key in _parameters(TorchClassifier) if key not in ("module", "objective", *training)]
+    _check(name, settings, [*inner, *outer])
+    made = objective(**{key: value for key, value in settings.items() if key in inner})
+    more = {key: value for key, value in settings.items() if key not in inner}
+    return TorchClassifier(make_module(), objective=made, **training, **more)
 
 
-def _check(name: str, settings: Mapping[str, Any], known: set[str]) -> None:
+def _kind(name: str) -> Kind:
+    if not is_import_name(name):
+        if name in _wrappers():
+            return "wrapper"
+        if name in names():
+            return "objective"
+        raise UnknownName("model", name, names())
+    found = _find(name)
+    if isinstance(found, type) and issubclass(found, objectives.Objective):
+        return "objective"
+    first = next(iter(_parameters(found)), "") if callable(found) else ""
+    if first in ("model", "module"):
+        return "wrapper" if first == "model" else "trainer"
+    if not callable(found) or (isinstance(found, type) and not hasattr(found, "predict_proba")):
+        raise InvalidInput(
+            f"the model {name!r} is not something that makes a classifier with fit and predict_proba; "
+            "expected a classifier, a Wrapper or an Objective. A torch module goes into `network`."
+        )
+    return "classifier"
+
+
+def _find(name: str) -> Any:
+    if is_import_name(name):
+        return import_name(name, "model")
+    if name not in _wrappers():
+        return objectives.find(PLAIN.get(name, name))
+    from cusal._wrapper import Wrapper
+
+    module = importlib.import_module(_wrappers()[name])
+    own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
+    return next(value for value in own if issubclass(value, Wrapper))
+
+
+@functools.cache
+def _wrappers() -> dict[str, str]:
+    """Return the modules that hold a wrapper, by file name; they are read as text, since some would load torch."""
+    found = {}
+    for room in WRAPPER_ROOMS:
+        for file in pkgutil.iter_modules(room.__path__):
+            module = f"{room.__name__}.{file.name}"
+            if not file.name.startswith("_") and not file.ispkg and _defines_wrapper(module):
+                found[file.name] = module
+    return found
+
+
+def _defines_wrapper(module: str) -> bool:
+    spec = importlib.util.find_spec(module)
+    source = spec.loader.get_source(module) if spec and spec.loader else None  # type: ignore[attr-defined]
+    classes = [node for node in ast.parse(source or "").body if isinstance(node, ast.ClassDef)]
+    return any(ast.unparse(base).split(".")[-1] == "Wrapper" for node in classes for base in node.bases)
+
+
+def _parameters(constructor: Any) -> list[str]:
+    return list(inspect.signature(constructor).parameters)
+
+
+def _check(name: str, settings: Mapping[str, Any], known: list[str]) -> None:
     for key in settings:
         if key not in known:
-            raise UnknownName(f"setting of the model {name}", key, known | {"name"})
+            raise UnknownName(f"setting of the model {name}", key, {*known, "name"})

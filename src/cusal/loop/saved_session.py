@@ -9,9 +9,9 @@ import os
 from typing import Any
 
 from cusal._object_file import FittedEstimator, is_object_file, read_objects, write_objects
-from cusal._old_pickles import read_pickle
 from cusal._version import __version__
 from cusal.errors import DataError
+from cusal.loop.old_pickles import read_pickle
 
 KIND, FORMAT = "cusal.Session", 2  # 1 was a pickle
 

@@ -1,11 +1,20 @@
-from .augmented import AugmentedClassifier
-from .energy import EnergyClassifier
+from . import networks, objectives
+from .objectives._objective import Objective, Training, TrainingData
+from .objectives.augmented import Augmented
+from .objectives.cross_entropy import CrossEntropy
+from .objectives.energy import Energy
 from .torch_classifier import TorchClassifier
 from .uncalibrated import Uncalibrated
 
 __all__ = [
-    "AugmentedClassifier",
-    "EnergyClassifier",
+    "Augmented",
+    "CrossEntropy",
+    "Energy",
+    "Objective",
     "TorchClassifier",
+    "Training",
+    "TrainingData",
     "Uncalibrated",
+    "networks",
+    "objectives",
 ]

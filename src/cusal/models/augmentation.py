@@ -1,6 +1,6 @@
 """Augmentations in plain torch: a whole batch at once, and every row with random parameters of its own.
 
-`strength` in [0, 1] says how far an operation may go: 0 gives the items back, 1 reaches the limit named here.
+`strength` in [0, 1] says how far an operation may go: 0 returns the items as they are, 1 reaches the limit named here.
 Parameters are uniform within the limits. An item's own pixels fill what is uncovered, since the value of "black" is
 not known once the pixels are normalised.
 
@@ -54,11 +54,33 @@ def augment(
     generator: torch.Generator | None = None,
     shared: bool = False,
 ) -> Tensor:
-    """Give images (n, channels, height, width) after the named operations, one after the other; labels stay valid.
+    """Return images after the named operations, one after the other; their labels stay valid.
 
-    generator: a generator on the CPU; None takes torch's own.
-    shared: one draw of the parameters serves all rows, so that a row's result does not depend on the others.
+    Parameters
+    ----------
+    items : tensor, (n, channels, height, width)
+        Images.
+    operations : sequence of str
+        Names of label-keeping operations.
+    strength : float
+        How far an operation may go, from 0 to 1.
+    generator : torch.Generator, optional
+        On the CPU; None takes torch's own.
+    shared : bool
+        One draw of the parameters serves all rows, so that a row's result does not depend on the others.
 
+    Returns
+    -------
+    tensor, (n, channels, height, width)
+        New images, or `items` where nothing changes.
+
+    Raises
+    ------
+    InvalidInput, UnknownName
+        If the items are no images, or an operation does not exist.
+
+    Examples
+    --------
     >>> augment(torch.eye(3).reshape(1, 1, 3, 3), ["crop", "cutout"], strength=0.0)[0, 0, 0].tolist()
     [1.0, 0.0, 0.0]
     """
@@ -79,10 +101,26 @@ def augment(
 
 
 def mixup(items: Tensor, labels: Tensor, *, strength: float, generator: torch.Generator | None = None) -> Mixed:
-    """Give each item mixed with another one of the batch, whose weight is uniform in [0, strength / 2].
+    """Return each item mixed with another one of the batch, whose weight is uniform in [0, strength / 2].
 
-    items: (n, ...) of any shape; labels: (n,) class numbers. Zhang et al. 2018 draw the weight from a Beta
-    distribution; here an item keeps at least half the weight, so that strength is how much of it may be lost.
+    Zhang et al. 2018 draw the weight from a Beta distribution; here an item keeps at least half the weight, so that
+    strength is how much of it may be lost.
+
+    Parameters
+    ----------
+    items : tensor, (n, ...)
+        Items of any shape.
+    labels : tensor of int64, (n,)
+        Their class numbers.
+    strength : float
+        From 0 to 1.
+    generator : torch.Generator, optional
+        On the CPU; None takes torch's own.
+
+    Returns
+    -------
+    Mixed
+        The mixed items, the two labels of each, and their weights.
     """
     strength = as_strength(strength)
     partner = torch.randperm(len(items), generator=generator).to(items.device)
@@ -92,12 +130,12 @@ def mixup(items: Tensor, labels: Tensor, *, strength: float, generator: torch.Ge
 
 
 def mixed_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """Give the mean cross entropy of logits (n, classes) with pairs of labels (n, 2) of these weights (n, 2)."""
+    """Return the mean cross entropy of logits (n, classes) with pairs of labels (n, 2) of these weights (n, 2)."""
     return -(weights * logits.log_softmax(1).gather(1, labels)).sum(1).mean()
 
 
 def as_strength(value: Any, name: str = "strength") -> float:
-    """Give `value` as a float within [0, 1]."""
+    """Return `value` as a float within [0, 1]."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise InvalidInput(f"{name} is {value!r}; expected a number from 0 (no change) to 1.")
     return float(value)
@@ -155,7 +193,7 @@ def _cutout(items: Tensor, strength: float, draws: Tensor) -> Tensor:
 
 
 def _per_row(values: Tensor) -> Tensor:
-    """Give (n,) values the shape (n, 1, 1, 1), to be broadcast over images."""
+    """Return (n,) values in the shape (n, 1, 1, 1), to be broadcast over images."""
     return values[:, None, None, None]
 
 

@@ -18,7 +18,7 @@ LAYERS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
 
 @contextmanager
 def masked(module: nn.Module, generator: torch.Generator) -> Iterator[None]:
-    """Let dropout act in the block although the module predicts; masks are drawn from `generator`.
+    """Keep dropout active in the block although the module predicts; masks are drawn from `generator`.
 
     A layer acts at the module's `sample_dropout` where it has that attribute, else at the layer's own rate.
     """
@@ -46,7 +46,7 @@ def _sampling_rates(module: nn.Module) -> dict[nn.Module, float]:
 
 
 def _masking(rate: float, generator: torch.Generator) -> Any:
-    """Give a forward hook that drops the same entries, or channels, of every row."""
+    """Return a forward hook that drops the same entries, or channels, of every row."""
 
     def mask(layer: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
         whole_channels = not isinstance(layer, nn.Dropout)

@@ -20,25 +20,45 @@ Stored = Any  # a tensor on the training device, or lazy items
 
 
 def is_lazy(X: Any) -> bool:
-    """Tell whether items lie on disk until they are indexed."""
+    """Return whether items lie on disk until they are indexed."""
     return bool(getattr(X, "lazy", False))
 
 
+def as_values(X: Any, name: str = "X") -> Any:
+    """Return items as one array or tensor, or as they are if they lie on disk; errors call the items `name`."""
+    if isinstance(X, Tensor) or is_lazy(X):
+        return X
+    rows = X if isinstance(X, list | tuple) else ()
+    if np.ma.is_masked(X) or any(np.ma.is_masked(row) for row in rows if isinstance(row, np.ma.MaskedArray)):
+        raise InvalidInput(f"{name} holds masked values; fill them with .filled(...), or drop their rows.")
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise InvalidInput(f"{name} is a sparse matrix; expected dense items. Give {name}.toarray().")
+    try:
+        if rows and all(isinstance(row, Tensor) for row in rows):
+            return torch.stack(list(rows))
+        values = np.asarray(X)
+        if values.dtype == object and values.ndim == 1 and all(np.ndim(row) for row in values):
+            values = np.stack([np.asarray(row) for row in values])  # one object for each item
+    except (ValueError, RuntimeError) as error:
+        raise InvalidInput(f"{name} is ragged: {_odd_row(X)}. Pad, crop or resize the items to one shape.") from error
+    return values
+
+
 def as_items(X: Any, device: torch.device) -> Stored:
-    """Give items to train on: checked and on the device, or as they are if they lie on disk."""
-    values = X if isinstance(X, Tensor) or is_lazy(X) else np.asarray(X)
+    """Return items to train on: checked and on the device, or as they are if they lie on disk."""
+    values = as_values(X)
     if len(values.shape) < 2 or 0 in values.shape:
         raise InvalidInput(f"X has shape {tuple(values.shape)}; expected one or more items, (n, ...).")
     return values if is_lazy(X) else _as_tensor(values, device)
 
 
 def rows_of(items: Any, rows: slice | Indices, device: torch.device, *, name: str = "X") -> Tensor:
-    """Give some rows of an array, a tensor or lazy items as a finite float32 tensor; errors call the items `name`."""
+    """Return some rows of an array, a tensor or lazy items as a finite float32 tensor; errors call the items `name`."""
     return _as_tensor(take(items, rows), device, rows=rows, name=name)
 
 
 def check_shape(unlabelled: Tensor, item_shape: tuple[int, ...]) -> None:
-    """Complain about unlabelled items that are not of the shape of the labelled ones."""
+    """Raise `InvalidInput` for unlabelled items that are not of the shape of the labelled ones."""
     if tuple(unlabelled.shape[1:]) != item_shape:
         raise InvalidInput(
             f"unlabelled items have shape {tuple(unlabelled.shape[1:])}; expected {item_shape}, as those of X."
@@ -46,7 +66,7 @@ def check_shape(unlabelled: Tensor, item_shape: tuple[int, ...]) -> None:
 
 
 def mini_batches(items: Stored, batch_size: int, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
-    """Give (rows, items) of each mini-batch of one epoch, in an order drawn from torch's generator."""
+    """Return (rows, items) of each mini-batch of one epoch, in an order drawn from torch's generator."""
     batches = list(torch.randperm(len(items)).split(batch_size))
     if len(batches) > 1 and len(batches[-1]) == 1:  # batch normalisation cannot train on a single row
         batches[-2:] = [torch.cat(batches[-2:])]
@@ -56,9 +76,11 @@ def mini_batches(items: Stored, batch_size: int, device: torch.device) -> Iterat
 
 
 def _as_tensor(values: Any, device: torch.device, *, rows: slice | Indices = slice(0, None), name: str = "X") -> Tensor:
-    """Give values as a finite float32 tensor, without a copy where they are one; `rows` are their positions."""
-    if not isinstance(values, Tensor):
+    """Return values as a finite float32 tensor, without a copy where they are one; `rows` are their positions."""
+    if is_lazy(values):
         values = np.asarray(values)
+    values = as_values(values, name)
+    if not isinstance(values, Tensor):
         if values.dtype.kind not in "fiub":
             raise InvalidInput(f"{name} holds {values.dtype}; expected numbers. Encode other values as numbers first.")
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinity and is reported below
@@ -72,3 +94,13 @@ def _as_tensor(values: Any, device: torch.device, *, rows: slice | Indices = sli
             row = rows.start + place if isinstance(rows, slice) else int(rows[place])
             raise InvalidInput(f"{name}: row {row} holds NaN or a number beyond float32; fill or drop it first.")
     return given
+
+
+def _odd_row(X: Any) -> str:
+    """Return which row of a ragged list differs from the first, in words."""
+    try:
+        shapes = [np.shape(row) for row in X]
+    except ValueError:  # a row is itself ragged
+        return "its rows are lists of different lengths"
+    row = next((number for number, shape in enumerate(shapes) if shape != shapes[0]), 0)
+    return f"row {row} has shape {shapes[row]}, row 0 {shapes[0]}"

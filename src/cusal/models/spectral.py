@@ -9,7 +9,7 @@
 | sigma | its spectral norm, ||W v|| |
 
 The bound of Gouk et al. (2018), which Mukhoti et al. (2022, "Deep Deterministic Uncertainty") use with coefficient 3:
-what a layer gives moves at most that much faster than what it is given, and a layer below the bound is left alone.
+the output of a layer moves at most that much faster than its input, and a layer below the bound is left alone.
 
 By DDU's published code, and here: a convolution is bounded as an operator on images of their real size, by power
 iteration through the convolution and its transpose (the norm of the reshaped weight is another number); one step in
@@ -33,7 +33,21 @@ START_STEPS = 30
 class SpectralConv2d(nn.Conv2d):  # type: ignore[misc]
     """A convolution, padded with zeros, whose norm as a map of images is at most `coefficient`.
 
-    `direction` is empty until the first training batch shows the size of the images.
+    Parameters
+    ----------
+    inputs, outputs : int
+        Channels.
+    size : int
+        The side of the kernel.
+    coefficient : float
+        The largest spectral norm.
+    stride, padding : int
+        As of `nn.Conv2d`.
+
+    Attributes
+    ----------
+    direction : tensor
+        The first right singular vector; empty until the first training batch shows the size of the images.
     """
 
     direction: Tensor
@@ -45,11 +59,11 @@ class SpectralConv2d(nn.Conv2d):  # type: ignore[misc]
         self.coefficient = as_positive(coefficient, "coefficient")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give (n, outputs, height, width) for images (n, inputs, height, width)."""
+        """Return (n, outputs, height, width) for images (n, inputs, height, width)."""
         return self._conv_forward(x, self.bounded_weight(x.shape[1:]), self.bias)
 
     def bounded_weight(self, image_shape: tuple[int, ...]) -> Tensor:
-        """Give W' for images (n, *image_shape); in training, follow sigma by one step."""
+        """Return W' for images (n, *image_shape); in training, follow sigma by one step."""
         with torch.autocast(self.weight.device.type, enabled=False):  # a norm in bfloat16 would be off by a per cent
             with torch.no_grad():
                 direction = self.direction
@@ -65,7 +79,7 @@ class SpectralConv2d(nn.Conv2d):  # type: ignore[misc]
             return self.weight / (sigma / self.coefficient).clamp(min=1)
 
     def forget_direction(self) -> None:
-        """Start the search for sigma anew, as after new weights."""
+        """Start the search for sigma again, as after new weights."""
         self.register_buffer("direction", torch.empty(0, device=self.weight.device))
 
     def reset_parameters(self) -> None:
@@ -86,11 +100,11 @@ class SpectralConv2d(nn.Conv2d):  # type: ignore[misc]
         return direction
 
     def _image(self, direction: Tensor) -> Tensor:
-        """Give W v."""
+        """Return W v."""
         return self._conv_forward(direction[None], self.weight, None)[0]
 
     def _transposed(self, image: Tensor, direction: Tensor) -> Tensor:
-        """Give the transposed W times `image`, in the shape of `direction`."""
+        """Return the transposed W times `image`, in the shape of `direction`."""
         shape = (1, *direction.shape)
         return nn.grad.conv2d_input(shape, self.weight, image[None], stride=self.stride, padding=self.padding)[0]
 

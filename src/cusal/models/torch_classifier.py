@@ -1,52 +1,88 @@
 """A scikit-learn style classifier around a torch module: fit, predict, embed, sample, save and load.
 
+What is minimised is the objective's to say (`objectives/`), how it is minimised is in `training.py`.
 Data stay in memory as one tensor, or on disk if they are lazy, and batches are taken by index: no Python for each row.
-Initial weights, shuffles and training dropout draw from `random_state` inside `torch.random.fork_rng`, so
-that the process's own generator is left as it was.
-
-Rows are predicted in tiles that stay in the processor's cache. A matrix product may round differently in a
-tile of another size: the last bits of a row's probabilities can depend on the number of rows predicted.
 """
 
 import copy
 import inspect
 import os
-import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from torch import Tensor, nn
 
-from cusal._checks import as_count, as_labels, as_positive
-from cusal._prefetch import read_ahead
-from cusal.errors import DataError, InvalidInput, MissingMethod, NotReady, UnknownName
-from cusal.models import dropout
-from cusal.models.mini_batches import Stored, as_items, is_lazy, mini_batches, rows_of
+from cusal._checks import as_count
+from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
+from cusal.models import dropout, weights_file
+from cusal.models.class_labels import number_labels
+from cusal.models.mini_batches import as_items, rows_of
+from cusal.models.module_checks import PROBE, as_module, output_width
+from cusal.models.objectives import Objective, TrainingData
+from cusal.models.objectives.cross_entropy import CrossEntropy
+from cusal.models.tiles import run_tiles
+from cusal.models.training import casting, reset, seeded, train
 
-PRECISIONS = ("float32", "bfloat16", "auto")
-TILE_BYTES = 1 << 19  # of input; activations are a few times larger and should stay in the cache with it
+PLAIN = CrossEntropy()
 
 Probs = NDArray[np.float64]
 
 
+def _objective_has(method: str) -> Any:
+    return available_if(lambda model: isinstance(model.objective, Objective) and hasattr(model.objective, method))
+
+
 class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that trains `module` with Adam on cross entropy.
+    """A scikit-learn classifier that trains a torch module with Adam.
 
-    module: gives logits (n, classes) for float32 items (n, ...); unchanged, the trained copy is `module_`.
-    pretrained: start from the weights that `module` has, not from new ones. Frozen layers keep theirs in any case.
-    epochs, batch_size, learning_rate, weight_decay: of each fit; the optimiser starts anew each time.
-    warm_start: go on from the weights of the fit before; otherwise every fit draws new ones.
-    device: "cpu", "cuda" and so on; None takes CUDA where there is one.
-    precision: "float32"; "bfloat16" for matrix products and convolutions, weights staying float32; "auto", which is the
+    Use it to hand any network to a `Session`, a grid or scikit-learn. It trains on cross entropy; with another
+    objective also on unlabelled items (`Energy`) or on augmented ones (`Augmented`). `scoring_proba`, `scoring_embed`
+    and `energy` exist where the objective offers them.
+
+    Parameters
+    ----------
+    module : nn.Module
+        Maps float32 items (n, ...) to logits (n, classes), without a softmax. It stays as it is: the trained copy is
+        `module_`.
+    objective : Objective
+        What is minimised: `CrossEntropy()`, `Energy(...)` or `Augmented(...)`.
+    pretrained : bool
+        Start from the weights that `module` has, not from new ones. Frozen layers keep theirs in any case.
+    epochs, batch_size, learning_rate, weight_decay : int, int, float, float
+        Of each fit; the optimiser starts again each time.
+    warm_start : bool
+        Continue from the weights of the fit before; otherwise every fit draws new ones.
+    device : str, optional
+        "cpu", "cuda" and so on; None takes CUDA where there is one.
+    precision : str
+        "float32"; "bfloat16" for matrix products and convolutions, weights staying float32; "auto", which is the
         latter on CUDA alone, since processors without such arithmetic are slower with it.
-    random_state: seeds weights (each layer's `reset_parameters`), shuffles and dropout; None: by chance.
+    random_state : int, optional
+        Seeds weights (each layer's `reset_parameters`), shuffles and dropout; None draws a new seed for each fit.
 
+    Attributes
+    ----------
+    module_ : nn.Module
+        The trained network.
+    classes_ : array, (classes,)
+        What the columns stand for: 0 .. classes - 1 for class numbers, else the sorted labels.
+    seed_ : int
+        The seed of the last fit.
+    item_shape_ : tuple of int
+        The shape of one item.
+
+    Raises
+    ------
+    InvalidInput
+        If `module` is no instance of `nn.Module`.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from cusal.models.networks import SmallNet
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -56,11 +92,13 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     module_: nn.Module
+    classes_: NDArray[Any]
 
     def __init__(
         self,
         module: nn.Module,
         *,
+        objective: Objective = PLAIN,
         pretrained: bool = False,
         epochs: int = 30,
         batch_size: int = 128,
@@ -71,7 +109,8 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         precision: str = "float32",
         random_state: int | None = None,
     ) -> None:
-        self.module = module
+        self.module = as_module(module)
+        self.objective = objective
         self.pretrained = pretrained
         self.epochs = epochs
         self.batch_size = batch_size
@@ -88,33 +127,114 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
         super().__setstate__(defaults | state)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train on items X (n, ...) with class numbers y (n,); on an error the model stays as it was."""
-        device = self._device()
-        items = as_items(X, device)
-        fresh = not (self.warm_start and hasattr(self, "module_"))
-        module = copy.deepcopy(self.module if fresh else self.module_).to(device)
-        classes = _output_width(module, rows_of(items, slice(0, 1), device))
-        labels = torch.from_numpy(as_labels(y, "y", count=len(items), classes=classes)).to(device)
-        seed = self._seed()
-        with _seeded(seed, device):
-            if fresh and not self.pretrained:
-                _reset(module)
-            self._train(module, items, labels)
-        self.module_, self.seed_, self.item_shape_ = module, seed, tuple(items.shape[1:])
-        self.classes_ = np.arange(classes)
+    def set_params(self, **params: Any) -> Self:
+        """Change settings by name; `objective__name` changes one of the objective.
+
+        Parameters
+        ----------
+        **params
+            Settings, as in scikit-learn.
+
+        Returns
+        -------
+        TorchClassifier
+            The classifier itself.
+        """
+        inner = {name: value for name, value in params.items() if name.startswith("objective__")}
+        super().set_params(**{name: value for name, value in params.items() if name not in inner})
+        if inner:
+            # An objective never changes, and may be shared with other classifiers: this one gets another.
+            objective = self._objective()
+            changes = {name.removeprefix("objective__"): value for name, value in inner.items()}
+            known = objective.get_params()
+            for name in changes:
+                if name not in known:
+                    raise UnknownName(f"setting of {type(objective).__name__}", name, known)
+            self.objective = type(objective)(**known | changes)
+        return self
+
+    @property
+    def uses_unlabelled(self) -> bool:
+        """Whether the model is to be fitted with the unlabelled items at hand."""
+        return bool(getattr(self.objective, "uses_unlabelled", False))
+
+    def fit(self, X: Any, y: Any, *, unlabelled: Any = None) -> Self:
+        """Train on labelled items; on an error the model stays as it was.
+
+        Parameters
+        ----------
+        X : array-like, tensor or lazy items, (n, ...)
+            Items of numbers.
+        y : array-like, (n,)
+            Class numbers from 0 to outputs - 1, some of which may be missing; or labels of any kind, of which there
+            must be one for each output of the network.
+        unlabelled : items, (m, ...), optional
+            Further items, for an objective that uses them: anything with a length that an integer array can index.
+
+        Returns
+        -------
+        TorchClassifier
+            The classifier itself.
+
+        Raises
+        ------
+        InvalidInput
+            If a setting, the module, X or y does not fit, or training diverges.
+        """
+        fitted = copy.copy(self)
+        fitted._fit(X, y, unlabelled)
+        self.__dict__.update(fitted.__dict__)
         return self
 
     def predict_proba(self, X: Any) -> Probs:
-        """Give probabilities (n, classes) in float64; rows sum to one and tiny probabilities survive."""
-        return _softmax(self._run(X, lambda tile: self.module_(tile)))
+        """Return probabilities in float64; rows sum to one and tiny probabilities survive.
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Give the most probable class of each item, (n,)."""
-        return np.asarray(self._run(X, lambda tile: self.module_(tile)).argmax(1).numpy(), dtype=np.int64)
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n, classes)
+            Its columns are `classes_`.
+        """
+        return _softmax(self._logits(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each item.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n,)
+            Of the kind of `classes_`.
+        """
+        numbers = self._logits(X).argmax(1).numpy()
+        return np.asarray(self.classes_[numbers])
 
     def embed(self, X: Any) -> NDArray[np.float32]:
-        """Give the last hidden layer, the input of the module's last `nn.Linear`, (n, width)."""
+        """Return the last hidden layer, the input of the module's last `nn.Linear`.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n, width)
+            One row for each item.
+
+        Raises
+        ------
+        MissingMethod
+            If the module has no `nn.Linear`.
+        """
         self._check_fitted()
         layers = [layer for layer in self.module_.modules() if isinstance(layer, nn.Linear)]
         if not layers:
@@ -130,9 +250,26 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             handle.remove()
 
     def sample_proba(self, X: Any, n: int) -> Probs:
-        """Give probabilities under n Monte-Carlo dropout masks, (rows, n, classes); repeatable after one fit.
+        """Return probabilities under n Monte-Carlo dropout masks; repeatable after one fit.
 
         Dropout acts at the module's `sample_dropout` where it has that attribute, else at each layer's rate.
+
+        Parameters
+        ----------
+        X : items, (rows, ...)
+            Of the shape that the model was fitted on.
+        n : int
+            Number of samples.
+
+        Returns
+        -------
+        array, (rows, n, classes)
+            The masks of a sample are the same for all rows.
+
+        Raises
+        ------
+        MissingMethod
+            If the module has no dropout, so that all samples would be equal.
         """
         as_count(n, "n")
         self._check_fitted()
@@ -154,103 +291,151 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with dropout.masked(self.module_, generator):
             return _softmax(self._run(X, sample))
 
+    @_objective_has("scoring_proba")
+    def scoring_proba(self, X: Any) -> Probs:
+        """Return the probabilities that strategies see of the items; where the objective has such.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n, classes)
+            Rows sum to one.
+        """
+        return np.asarray(self.objective.scoring_proba(self, X))  # type: ignore[attr-defined]
+
+    @_objective_has("scoring_embed")
+    def scoring_embed(self, X: Any) -> NDArray[np.float32]:
+        """Return the embedding that strategies see of the items; where the objective has such.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n, width)
+            One row for each item.
+        """
+        return np.asarray(self.objective.scoring_embed(self, X))  # type: ignore[attr-defined]
+
+    @_objective_has("energy")
+    def energy(self, X: Any) -> NDArray[np.float64]:
+        """Return the energy of each item; where the objective has such.
+
+        Parameters
+        ----------
+        X : items, (n, ...)
+            Of the shape that the model was fitted on.
+
+        Returns
+        -------
+        array, (n,)
+            The lower, the more probable the model finds such an item.
+        """
+        return np.asarray(self.objective.energy(self, X))  # type: ignore[attr-defined]
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the settings and weights to `path`; a file that is there is replaced in one step."""
+        """Write the settings and what was fitted to `path`; a file that is there is replaced in one step.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, in the safetensors format. The module's own code is not in it.
+
+        Raises
+        ------
+        NotReady
+            If the model has not been fitted.
+        """
         self._check_fitted()
-        settings = {name: _plain(value) for name, value in self.get_params(deep=False).items() if name != "module"}
-        content = {
-            "class": type(self).__name__,
-            "settings": settings,
-            "weights": self.module_.state_dict(),
-            "fitted": {"seed_": self.seed_, "item_shape_": self.item_shape_, "classes": len(self.classes_)},
-        }
-        target = Path(path)
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            torch.save(content, part)
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+        weights_file.write(path, self)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], module: nn.Module) -> Self:
-        """Give the classifier saved at `path`; `module` is the architecture that it was made with."""
+    def load(cls, path: str | os.PathLike[str], module: nn.Module, *, objective: Objective | None = None) -> Self:
+        """Return the classifier saved at `path`; nothing that the file holds is run.
+
+        Parameters
+        ----------
+        path : path-like
+            A file that `save` wrote, in this version or an earlier one.
+        module : nn.Module
+            The architecture that it was made with.
+        objective : Objective, optional
+            The objective, where it is one of your own; the file knows cusal's by name.
+
+        Returns
+        -------
+        TorchClassifier
+            With the settings and the weights of the file.
+
+        Raises
+        ------
+        DataError
+            If the file is missing, damaged or no such file.
+        InvalidInput
+            If `module` is of another architecture.
+        """
+        content = weights_file.read(path)
+        if objective is None:
+            objective = content.objective()
         try:
-            content = torch.load(path, map_location="cpu", weights_only=True)
-            settings, weights, fitted = (content[part] for part in ("settings", "weights", "fitted"))
-        except FileNotFoundError:
-            raise DataError(f"{path} does not exist; give the path of a file that `save` wrote.") from None
-        except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{path} is not a file that `save` wrote, or is damaged: {error}") from error
-        if content.get("class", cls.__name__) != cls.__name__:
-            raise InvalidInput(
-                f"{path} holds a {content['class']}, not a {cls.__name__}; load it with {content['class']}.load."
-            )
-        model = cls(module, **settings)
-        model.module_ = copy.deepcopy(module).eval()
-        try:
-            model.module_.load_state_dict(weights)
-        except RuntimeError as error:
-            raise InvalidInput(f"{path} holds the weights of another architecture; give its own: {error}") from error
+            model = cls(module, objective=objective, **content.settings)
+        except TypeError as error:
+            raise InvalidInput(f"{path} was written by another class than {cls.__name__}: {error}") from error
+        content.restore(model)
         model.module_.to(model._device())
-        model.seed_, model.item_shape_ = fitted["seed_"], tuple(fitted["item_shape_"])
-        model.classes_ = np.arange(fitted["classes"])
         return model
 
-    def _train(self, module: nn.Module, items: Stored, labels: Tensor) -> None:
-        epochs, batch_size = as_count(self.epochs, "epochs"), as_count(self.batch_size, "batch_size")
-        optimiser = torch.optim.Adam(
-            module.parameters(),
-            lr=as_positive(self.learning_rate, "learning_rate"),
-            weight_decay=as_positive(self.weight_decay, "weight_decay") if self.weight_decay != 0 else 0.0,
-            fused=True,
-        )
-        module.train()
-        loss = torch.zeros(())
-        for _ in range(epochs):
-            for rows, batch in mini_batches(items, batch_size, labels.device):
-                with self._casting(labels.device):
-                    loss = self._loss(module, batch, labels[rows])
-                optimiser.zero_grad(set_to_none=True)
-                loss.backward()
-                optimiser.step()
-        module.eval()
-        if not torch.isfinite(loss):
-            raise InvalidInput(
-                f"training diverged: the loss is {float(loss.detach())}; "
-                f"lower learning_rate (now {self.learning_rate:g}) or scale the items."
-            )
+    def _fit(self, X: Any, y: Any, unlabelled: Any) -> None:
+        """Train this object, which is a copy of the one that the user holds."""
+        device, objective, seed = self._device(), self._objective(), self._seed()
+        if unlabelled is not None and not objective.uses_unlabelled:
+            raise InvalidInput(f"{type(objective).__name__} uses no unlabelled items; leave `unlabelled` out.")
+        items = as_items(X, device)
+        fresh = not (self.warm_start and hasattr(self, "module_"))
+        module = copy.deepcopy(as_module(self.module) if fresh else self.module_).to(device)
+        outputs = output_width(module, rows_of(items, slice(0, PROBE), device))
+        known = None if fresh else self.classes_
+        numbers, classes = number_labels(y, count=len(items), outputs=outputs, known=known)
+        labels = torch.from_numpy(numbers).to(device)
+        data = TrainingData(items, labels, unlabelled if unlabelled is not None and len(unlabelled) else items)
+        with seeded(seed, device):
+            if fresh and not self.pretrained:
+                reset(module)
+            training = objective.start(self, data)
+            train(module, data, training, self)
+        self.module_, self.seed_, self.item_shape_ = module, seed, tuple(items.shape[1:])
+        self.classes_ = classes
+        self.__dict__.update(training.fitted(self))
 
-    def _loss(self, module: nn.Module, items: Tensor, labels: Tensor) -> Tensor:
-        """Give the loss of one mini-batch; what a training variant overrides."""
-        return nn.functional.cross_entropy(module(items), labels)
+    def _logits(self, X: Any) -> Tensor:
+        """Return logits (n, classes) on the CPU."""
+        return self._run(X, lambda tile: self.module_(tile))
 
     def _run(self, X: Any, function: Callable[[Tensor], Tensor]) -> Tensor:
-        """Apply `function` tile by tile, without gradients, and give the rows on the CPU."""
+        """Return the results of `function` for the items, tile by tile, on the CPU."""
         self._check_fitted()
         device = next(self.module_.parameters()).device
-        values = X if isinstance(X, Tensor) or is_lazy(X) else np.asarray(X)
-        if tuple(values.shape[1:]) != self.item_shape_ or len(values.shape) == 0:
-            raise InvalidInput(
-                f"X has shape {tuple(values.shape)}; expected (n, {', '.join(map(str, self.item_shape_))}), "
-                "the shape that the model was fitted on."
-            )
-        step = _tile_rows(self.item_shape_, device)
-        starts = range(0, max(len(values), 1), step)  # no rows: one empty tile, which gives the right shape
-        tiles = (rows_of(values, slice(s, s + step), device) for s in starts)
-        with torch.inference_mode(), self._casting(device):
-            return torch.cat([function(tile).float().cpu() for tile in (read_ahead(tiles) if is_lazy(X) else tiles)])
-
-    def _casting(self, device: torch.device) -> torch.autocast:
-        """Give the block in which matrix products may be taken in bfloat16."""
-        if self.precision not in PRECISIONS:
-            raise UnknownName("precision", self.precision, PRECISIONS)
-        half = self.precision == "bfloat16" or (self.precision == "auto" and device.type == "cuda")
-        return torch.autocast(device.type, torch.bfloat16, enabled=half)
+        with casting(self.precision, device):
+            return run_tiles(function, X, item_shape=self.item_shape_, device=device)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "module_"):
             raise NotReady("the model has not been fitted; call fit(X, y) first.")
+
+    def _objective(self) -> Objective:
+        given: Any = self.objective
+        if not isinstance(given, Objective):
+            met = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+            raise InvalidInput(
+                f"objective is {met}; expected an objective with its settings, such as cusal.models.Energy()."
+            )
+        return given
 
     def _device(self) -> torch.device:
         return torch.device(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -258,58 +443,12 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _seed(self) -> int:
         if self.random_state is None:
             return int(np.random.default_rng().integers(2**63))
-        return as_count(self.random_state, "random_state", least=0)
-
-
-def _output_width(module: nn.Module, items: Tensor) -> int:
-    """Give the number of classes by asking the module about one item."""
-    module.eval()
-    try:
-        with torch.inference_mode():
-            logits = module(items)
-    except RuntimeError as error:
-        raise InvalidInput(
-            f"{type(module).__name__} does not accept items of shape {tuple(items.shape[1:])}: {error}"
-        ) from error
-    if logits.ndim != 2 or logits.shape[1] < 2:
-        raise InvalidInput(
-            f"{type(module).__name__} gives shape {tuple(logits.shape)} for one item; expected logits "
-            "(1, classes) with two or more classes."
-        )
-    return int(logits.shape[1])
-
-
-def _reset(module: nn.Module) -> None:
-    """Draw new weights: by the module's own `reset_parameters` where it has one, else by its parts'; not if frozen."""
-    if not any(weight.requires_grad for weight in module.parameters()):
-        return
-    if hasattr(module, "reset_parameters"):
-        module.reset_parameters()
-    else:
-        for part in module.children():
-            _reset(part)
-
-
-def _plain(value: Any) -> Any:
-    """Give a setting without NumPy's types, which a file of weights cannot hold."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
-
-
-@contextmanager
-def _seeded(seed: int, device: torch.device) -> Iterator[None]:
-    """Seed torch inside the block and leave the process's generators untouched."""
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        torch.manual_seed(seed)
-        yield
-
-
-def _tile_rows(item_shape: tuple[int, ...], device: torch.device) -> int:
-    rows = TILE_BYTES // (4 * max(1, int(np.prod(item_shape))))
-    return min(2048, max(16, rows)) if device.type == "cpu" else min(8192, max(256, 16 * rows))
+        seed = as_count(self.random_state, "random_state", least=0)
+        if seed >= 2**64:
+            raise InvalidInput(f"random_state is {seed}; expected a whole number below 2**64, or None.")
+        return seed
 
 
 def _softmax(logits: Tensor) -> Probs:
-    """Give the softmax over the last axis in float64."""
+    """Return the softmax over the last axis in float64."""
     return np.asarray(torch.softmax(logits.double(), -1).numpy())

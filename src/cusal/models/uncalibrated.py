@@ -35,11 +35,29 @@ from cusal.errors import InvalidInput
 class Uncalibrated(Wrapper):
     """A classifier whose logits are scaled at random, each item's by a factor of its own.
 
-    model: has `fit` and `predict_proba`; stays as it is, the fitted copy is `model_`. With `warm_start` it goes on
-        from the fit before.
-    spread: scales lie between 1 / spread and spread; 1 changes nothing.
-    random_state: seeds the scales; None: by chance, anew with each fit. The model has its own.
+    Use it as the contrast in an experiment: it chooses and predicts with confidence that says nothing.
 
+    Parameters
+    ----------
+    model : classifier
+        Has `fit` and `predict_proba`. It stays as it is: the fitted copy is `model_`, which continues from the fit
+        before if `model` has `warm_start`.
+    spread : float
+        Scales lie between 1 / spread and spread; 1 changes nothing.
+    random_state : int, optional
+        Seeds the scales; None draws new ones with each fit. The model has its own.
+
+    Attributes
+    ----------
+    model_ : classifier
+        The fitted model.
+    classes_ : array, (classes,)
+        The class numbers of the columns.
+    seed_ : int
+        The seed of the scales.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_digits(return_X_y=True)
@@ -54,9 +72,26 @@ class Uncalibrated(Wrapper):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, unlabelled: Any = None) -> Self:
-        """Fit the model to items X (n, ...) with class numbers y (n,); the scales need no fit.
+        """Fit the model; the scales need no fit.
 
-        unlabelled: further items, for a model that uses them.
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+        y : array-like, (n,)
+            Class numbers.
+        unlabelled : items, (m, ...), optional
+            Further items, for a model that uses them.
+
+        Returns
+        -------
+        Uncalibrated
+            The classifier itself.
+
+        Raises
+        ------
+        InvalidInput
+            If `spread` is below 1 or `random_state` is no seed.
         """
         if as_positive(self.spread, "spread") < 1:
             raise InvalidInput(f"spread is {self.spread:g}; expected 1 or more: the largest scale of the logits.")
@@ -67,7 +102,7 @@ class Uncalibrated(Wrapper):
         return self
 
     def scales(self, X: Any) -> NDArray[np.float64]:
-        """Give what the logits of each item are multiplied by, (n,)."""
+        """Return what the logits of each item are multiplied by, (n,)."""
         self._fitted()
         return np.asarray(self.spread ** (2 * (content_keys(X, self.seed_) / 2.0**64) - 1))
 

@@ -1,4 +1,4 @@
-"""A classifier with temperature scaling built in: the paper's baseline, and a form that gives up no samples.
+"""A classifier with temperature scaling built in: the paper's baseline, and a form that sets no labels aside.
 
 "held-out" (Least-conf-TS): fit on 80 % of the labelled rows, temperature on the other 20 %.
 "cross-fit": fit on all of them, temperature from out-of-fold predictions.
@@ -9,8 +9,8 @@ network and 20 % serve for temperature scaling.
 What it leaves open, and how it is decided here:
 - Which temperature scaling: its text cites an adaptive one (Balanya et al.), its appendix the plain one (Guo et al.
   2017). Here it is the plain one, fitted by likelihood without a prior, between 0.22 and 20.
-- Whether the split is drawn anew in each round. With a network that goes on from round to round, a row of a new split
-  would have been trained on before. So an item's content decides its side, once and for all: a fifth in the mean,
+- Whether the split is drawn again in each round. With a network that continues from round to round, a row of a new
+  split would have been trained on before. So an item's content decides its side, once and for all: a fifth in the mean,
   the same with every seed.
 - What the strategy sees: the tempered probabilities.
 - Rows of a class that the model has no column for say nothing about its temperature. A held-out side that is still
@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
-from cusal._checks import as_array, as_labels
+from cusal._checks import as_array, as_count, as_labels
 from cusal._item_hash import content_keys
-from cusal._items import take
+from cusal._items import count_items, take
 from cusal._types import Indices
 from cusal._wrapper import Probs, Wrapper, classes_of, unfitted
 from cusal.errors import InvalidInput, NotReady, UnknownName
@@ -40,14 +40,32 @@ HELD_OUT = 5  # one row in five is held out, as in the paper's baseline
 class TemperatureScaled(Wrapper):
     """A classifier whose probabilities are tempered by its own labelled data.
 
-    model: has `fit` and `predict_proba`; stays as it is, the fitted copy is `model_`. With `warm_start` it goes on
-        from the fit before.
-    method: "held-out", the paper's baseline, fits the model to 80 % of the rows and a plain temperature to the rest.
-        "cross-fit" fits the model to all rows, and the temperature, with its prior, to what copies of the model that
-        were fitted without a row say about it: six fits in place of one. Of a model with `warm_start` the copies go on
-        from fit to fit as well.
-    random_state: seeds the folds; the model has its own.
+    Use it to compare with the paper's baseline, or outside of a session; a session recalibrates by itself.
 
+    Parameters
+    ----------
+    model : classifier
+        Has `fit` and `predict_proba`. It stays as it is: the fitted copy is `model_`, which continues from the fit
+        before if `model` has `warm_start`.
+    method : str
+        "held-out", the paper's baseline, fits the model to 80 % of the rows and a plain temperature to the rest.
+        "cross-fit" fits the model to all rows, and the temperature, with its prior, to what copies of the model that
+        were fitted without a row say about it: six fits in place of one. Of a model with `warm_start` the copies
+        continue from fit to fit as well.
+    random_state : int, optional
+        Seeds the folds; the model has its own.
+
+    Attributes
+    ----------
+    temperature_ : float
+        Logits are divided by it; above 1 it makes the model less confident.
+    model_ : classifier
+        The fitted model.
+    classes_ : array, (classes,)
+        The class numbers of the columns.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_digits(return_X_y=True)
@@ -65,16 +83,37 @@ class TemperatureScaled(Wrapper):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, unlabelled: Any = None) -> Self:
-        """Fit the model and its temperature to items X (n, ...) with class numbers y (n,).
+        """Fit the model and its temperature.
 
-        unlabelled: further items, for a model that uses them.
+        Parameters
+        ----------
+        X : items, (n, ...)
+            As the model takes them.
+        y : array-like of int, (n,)
+            Class numbers.
+        unlabelled : items, (m, ...), optional
+            Further items, for a model that uses them.
+
+        Returns
+        -------
+        TemperatureScaled
+            The classifier itself.
+
+        Raises
+        ------
+        InvalidInput, UnknownName
+            If y holds no class numbers, or a setting does not exist.
+        NotReady
+            If the rows that are not held out are of fewer than two classes.
         """
         if self.method not in METHODS:
             raise UnknownName("method", self.method, METHODS)
+        if self.random_state is not None:
+            as_count(self.random_state, "random_state", least=0)
         labels = as_array(y)
         if labels.dtype.kind not in "iu":
             raise InvalidInput(f"y holds {labels.dtype}; expected class numbers 0, 1, 2, ...")
-        labels = as_labels(labels, "y", count=len(X), classes=int(labels.max(initial=1)) + 1)
+        labels = as_labels(labels, "y", count=count_items(X), classes=int(labels.max(initial=1)) + 1)
         points = LabelledPoints(X, labels, content_keys(X), unlabelled)
         fits = self.fits_ + 1 if self.warm_start and hasattr(self, "fits_") else 1
         self.model_, self.temperature_, self.unseen_ = (
@@ -114,12 +153,23 @@ class TemperatureScaled(Wrapper):
 
 
 def is_held_out(X: Any) -> NDArray[np.bool_]:
-    """Give which rows the method "held-out" never trains on, (n,): about one in five, by their content."""
+    """Return which rows the method "held-out" never trains on.
+
+    Parameters
+    ----------
+    X : items, (n, ...)
+        Labelled items.
+
+    Returns
+    -------
+    array of bool, (n,)
+        True for about one in five, by their content.
+    """
     return np.asarray(content_keys(X) % HELD_OUT == 0)
 
 
 def _known(model: Any, points: LabelledPoints) -> int:
-    """Give how many classes there are: those of the labels and those that the model has a column for."""
+    """Return how many classes there are: those of the labels and those that the model has a column for."""
     return int(max(points.y.max(), classes_of(model, points.X).max(), 1)) + 1
 
 

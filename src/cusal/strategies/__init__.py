@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from cusal._dotted import is_dotted, load_dotted
+from cusal._import_name import import_name, is_import_name
 from cusal.errors import InvalidInput, UnknownName
 from cusal.strategies._strategy import Strategy
 
@@ -43,8 +43,8 @@ def find(name: str) -> type[Strategy]:
     >>> find("margin")()
     Margin()
     """
-    if isinstance(name, str) and is_dotted(name):
-        found = load_dotted(name, "strategy")
+    if isinstance(name, str) and is_import_name(name):
+        found = import_name(name, "strategy")
         if not (isinstance(found, type) and issubclass(found, Strategy)):
             raise InvalidInput(f"{name!r} is no strategy; expected a class that derives from cusal.Strategy.")
         return found

@@ -12,7 +12,7 @@ labels of active learning that matrix hardly has rank, so the default pools the 
 way `jitter` times the mean variance of the features is added to the diagonal.
 
 The source's network is residual with bounded spectral norms and its probabilities are tempered: `spectral=3.0` of the
-networks in `cusal.models.resnet`, and `TemperatureScaled`. The strategy works on the features of any model.
+residual networks in `cusal.models.networks`, and `TemperatureScaled`. The strategy works on the features of any model.
 """
 
 from dataclasses import dataclass

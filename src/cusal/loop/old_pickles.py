@@ -2,21 +2,14 @@
 
 A class that only moved has its module in `MODULES`, or its own line in `CLASSES` if its name changed too. A class that
 is gone maps to a small class of this file. Pickle makes an object of that class and hands it the old attributes;
-its `__setstate__` turns it into an object of today:
-
-    class EnergyClassifier:
-        def __setstate__(self, state: dict[str, Any]) -> None:
-            self.__class__ = TorchClassifier
-            self.__setstate__(translated(state))
-
-    CLASSES["cusal.models.energy:EnergyClassifier"] = f"{__name__}:EnergyClassifier"
+its `__setstate__` turns it into an object of today.
 """
 
 import io
 import os
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from cusal.errors import DataError
 
@@ -33,6 +26,14 @@ MODULES = {  # what a session's state can hold: where it was -> where it is
 }
 CLASSES = {  # "module:Name" as pickled -> "module:Name" of today
     "cusal.bench.listing:ListingCusal": "cusal.strategies.cusal_listing:CusalListing",
+    "cusal.models.augmented:AugmentedClassifier": "cusal.loop.old_pickles:OldAugmented",
+    "cusal.models.energy:EnergyClassifier": "cusal.loop.old_pickles:OldEnergy",
+    "cusal.models.resnet:AveragingShortcut": "cusal.models.networks._residual:AveragingShortcut",
+    "cusal.models.resnet:BasicBlock": "cusal.models.networks._residual:BasicBlock",
+    "cusal.models.resnet:Bottleneck": "cusal.models.networks._residual:Bottleneck",
+    "cusal.models.resnet:ResNet18": "cusal.models.networks:ResNet18",
+    "cusal.models.resnet:ResNet50": "cusal.models.networks:ResNet50",
+    "cusal.models.resnet:SmallResNet": "cusal.models.networks:SmallResNet",
 }
 
 
@@ -70,3 +71,42 @@ class _Unpickler(pickle.Unpickler):
         place = CLASSES.get(f"{module}:{name}", f"{MODULES.get(module, module)}:{name}")
         module, _, name = place.partition(":")
         return super().find_class(module, name)
+
+
+class _OldClassifier:
+    """A subclass of the classifier that is an objective of it today; `settings` became the objective's."""
+
+    objective: ClassVar[str]
+    settings: ClassVar[tuple[str, ...]]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from cusal import models  # loads torch
+
+        made = getattr(models, self.objective)(**{name: state[name] for name in self.settings})
+        gone = (*self.settings, "_chains", "_unlabelled")
+        kept = {name: value for name, value in state.items() if name not in gone}
+        self.__class__ = models.TorchClassifier
+        self.__setstate__(kept | {"objective": made})
+
+
+class OldEnergy(_OldClassifier):
+    """What was `EnergyClassifier`."""
+
+    objective = "Energy"
+    settings = (
+        "energy_weight",
+        "energy_penalty",
+        "unlabelled_batch_size",
+        "sampling_steps",
+        "step_size",
+        "sampling_noise",
+        "buffer_size",
+        "restart_rate",
+    )
+
+
+class OldAugmented(_OldClassifier):
+    """What was `AugmentedClassifier`."""
+
+    objective = "Augmented"
+    settings = ("operations", "strengths", "copies")

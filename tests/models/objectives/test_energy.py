@@ -9,9 +9,9 @@ from torch import nn
 
 from cusal import Session
 from cusal.errors import InvalidInput, NotReady
-from cusal.models.energy import EnergyClassifier, _Chains
+from cusal.models import Energy, TorchClassifier
 from cusal.models.networks import GarmentClassifier, MnistNet, SmallNet
-from cusal.models.torch_classifier import TorchClassifier
+from cusal.models.objectives.energy import _Chains
 
 X, Y = load_digits(return_X_y=True)
 X = (X / 16).astype(np.float32)
@@ -20,7 +20,10 @@ NOISE = np.random.default_rng(0).uniform(size=(200, 64)).astype(np.float32)
 
 
 def make(**settings):
-    return EnergyClassifier(SmallNet(64, 10), **{"epochs": 15, "batch_size": 32, "random_state": 3} | settings)
+    """A small classifier; settings that the objective has are the objective's."""
+    inner = {name: settings.pop(name) for name in Energy().get_params() if name in settings}
+    settings = {"epochs": 15, "batch_size": 32, "random_state": 3} | settings
+    return TorchClassifier(SmallNet(64, 10), objective=Energy(**inner), **settings)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +113,7 @@ def test_the_same_seed_gives_the_same_model_also_when_it_was_pickled_between_two
     assert not np.array_equal(other.samples_, make().fit(X[:60], Y[:60], unlabelled=POOL).samples_)
 
 
-def test_samples_go_on_in_a_warm_fit_and_begin_anew_in_a_cold_one():
+def test_samples_continue_in_a_warm_fit_and_start_again_in_a_cold_one():
     still = {"epochs": 1, "step_size": 1e-9, "sampling_noise": 0, "restart_rate": 0}
     warm, cold = make(**still), make(**still, warm_start=False)
     for model in (warm, cold):
@@ -140,7 +143,7 @@ def test_langevin_steps_lower_the_energy_and_more_of_them_lower_it_further(train
     noise, low, high = torch.from_numpy(NOISE), torch.zeros(64), torch.ones(64)
     energies = [trained.energy(NOISE).mean()]
     for steps in (1, 3, 9):
-        sampler = make(sampling_steps=steps, step_size=0.01, unlabelled_batch_size=len(NOISE), restart_rate=0)
+        sampler = Energy(sampling_steps=steps, step_size=0.01, unlabelled_batch_size=len(NOISE), restart_rate=0)
         samples = sampler._sample(trained.module_, _Chains(noise.clone(), low, high))
         energies.append(trained.energy(samples).mean())
     assert np.all(np.diff(energies) < -0.05)
@@ -151,7 +154,7 @@ def test_a_langevin_step_is_the_slope_and_noise_in_units_of_the_range():
     chains = chains_between([0.0, -10.0, 0.0], [1.0, 10.0, 2.0])
     settings = {"sampling_steps": 4, "step_size": 0.01, "sampling_noise": 0.02, "restart_rate": 0}
     start = chains.samples[0].clone()
-    samples = make(**settings, unlabelled_batch_size=4000)._sample(slope_of(3.0, -0.1, 0.0), chains)
+    samples = Energy(**settings, unlabelled_batch_size=4000)._sample(slope_of(3.0, -0.1, 0.0), chains)
     moved = (samples - start) / torch.tensor([1, 20, 2])
     # By hand, in units of r: four steps of 0.01 r times the slope of -E, and the root of four times a noise of 0.02.
     np.testing.assert_allclose(moved.mean(0), [0.12, -0.08, 0], atol=0.004)
@@ -162,24 +165,24 @@ def test_only_the_chosen_chains_move_and_the_buffer_keeps_where_they_went():
     torch.manual_seed(0)
     chains = chains_between([0.0, 0.0], [1.0, 5.0], count=50)
     start = chains.samples.clone()
-    samples = make(restart_rate=0)._sample(slope_of(1.0, 0.0), chains)
+    samples = Energy(restart_rate=0)._sample(slope_of(1.0, 0.0), chains)
     gone = chains.samples[(chains.samples != start).any(1)]
     assert samples.shape == (32, 2)
     assert torch.equal(gone.sort(0).values, samples.sort(0).values)
 
 
 @pytest.mark.parametrize("rate", [0, 0.25, 1])
-def test_the_restart_rate_is_the_share_of_chains_that_start_anew_anywhere_in_the_range(rate):
+def test_the_restart_rate_is_the_share_of_chains_that_start_again_anywhere_in_the_range(rate):
     torch.manual_seed(0)
     chains = chains_between([0.0, -10.0], [1.0, 10.0])
     start = chains.samples[0].clone()
-    sampler = make(restart_rate=rate, sampling_noise=0, unlabelled_batch_size=4000)
+    sampler = Energy(restart_rate=rate, sampling_noise=0, unlabelled_batch_size=4000)
     samples = sampler._sample(slope_of(0.0, 0.0), chains)
-    anew = samples[(samples != start).any(1)]
-    assert len(anew) / len(samples) == pytest.approx(rate, abs=0.03)
+    fresh = samples[(samples != start).any(1)]
+    assert len(fresh) / len(samples) == pytest.approx(rate, abs=0.03)
     if rate:  # uniform: the middle is the mean, a range over the root of 12 the deviation
-        np.testing.assert_allclose((anew.mean(0) - start) / torch.tensor([1, 20]), 0, atol=0.03)
-        np.testing.assert_allclose(anew.std(0), np.array([1, 20]) / np.sqrt(12), rtol=0.05)
+        np.testing.assert_allclose((fresh.mean(0) - start) / torch.tensor([1, 20]), 0, atol=0.03)
+        np.testing.assert_allclose(fresh.std(0), np.array([1, 20]) / np.sqrt(12), rtol=0.05)
 
 
 def test_samples_of_a_warm_fit_move_into_its_range():
@@ -218,7 +221,8 @@ def test_the_pool_is_read_in_batches_and_forgotten():
 @pytest.mark.parametrize("network", [MnistNet, GarmentClassifier])
 def test_the_papers_networks_train_and_keep_less_than_a_megabyte_of_samples(network):
     images = np.random.default_rng(0).normal(size=(12, 1, 28, 28))
-    model = EnergyClassifier(network(), epochs=2, random_state=0).fit(images, np.arange(12) % 10, unlabelled=images)
+    model = TorchClassifier(network(), objective=Energy(), epochs=2, random_state=0)
+    model.fit(images, np.arange(12) % 10, unlabelled=images)
     assert np.isfinite(model.energy(images)).all()
     assert model.samples_.nbytes < 2**20
 
@@ -231,7 +235,9 @@ def test_samples_leave_no_trace_in_batch_normalisation_and_meet_no_dropout():
         seen.append((layer.training, len(output)))
 
     module[3].register_forward_hook(watch)
-    model = EnergyClassifier(module, epochs=2, batch_size=50, random_state=0).fit(X[:100], Y[:100], unlabelled=POOL)
+    model = TorchClassifier(module, objective=Energy(), epochs=2, batch_size=50, random_state=0).fit(
+        X[:100], Y[:100], unlabelled=POOL
+    )
     assert int(model.module_[1].num_batches_tracked) == 4
     assert {count for training, count in seen if training} == {50}
     assert (False, 64) in seen
@@ -267,9 +273,9 @@ def test_an_unusable_pool_is_an_error_and_leaves_the_model_as_it_was():
         ("restart_rate", 1.5),
     ],
 )
-def test_a_bad_setting_is_named(name, value):
+def test_a_bad_setting_is_named_when_it_is_given(name, value):
     with pytest.raises(InvalidInput, match=name):
-        make(**{name: value}).fit(X[:100], Y[:100])
+        Energy(**{name: value})
 
 
 def test_a_clone_has_the_settings_but_no_weights():
@@ -285,7 +291,7 @@ def test_a_clone_has_the_settings_but_no_weights():
 def test_a_session_trains_it_on_the_open_items():
     session = Session(
         X[:300],
-        EnergyClassifier(SmallNet(64, 10), epochs=5),
+        TorchClassifier(SmallNet(64, 10), objective=Energy(), epochs=5),
         "least_confidence",
         labelled={i: int(Y[i]) for i in range(30)},
         classes=range(10),

@@ -2,7 +2,8 @@ import pytest
 import torch
 from torch import nn
 
-from cusal.models.networks import GarmentClassifier, MnistNet, SmallNet, max_pool
+from cusal.models.networks import GarmentClassifier, MnistNet, SmallNet
+from cusal.models.networks._pooling import max_pool
 
 
 def parameters(module: nn.Module) -> int:

@@ -1,4 +1,4 @@
-"""Residual networks in plain torch: ResNet-18 for 32 x 32 images, ResNet-50 for 224 x 224, and a small one.
+"""Residual networks in plain torch: what ResNet-18, ResNet-50 and a small one share.
 
 He et al. 2016, "Deep residual learning for image recognition". A block adds its input to what its convolutions give.
 ResNet-50 is the ImageNet network (7 x 7 stem with stride 2, max pool; the stride of a stage in its 3 x 3 convolution;
@@ -10,7 +10,7 @@ linear layer.
 None has dropout in training. As Monte-Carlo samples would all be equal then, a dropout layer of rate 0 stands before
 the last layer and acts at `sample_dropout` in sampling alone.
 
-`spectral` gives the networks of DDU (Mukhoti et al. 2022, "Deep Deterministic Uncertainty"), whose features are to
+`spectral` makes the networks of DDU (Mukhoti et al. 2022, "Deep Deterministic Uncertainty"), whose features are to
 keep distances, so that an item unlike the labelled ones lies far from them:
 - Stated by its authors: each convolution has a spectral norm of at most a coefficient, 3 (see `spectral.py`); leaky
   ReLU takes the place of ReLU; a shortcut into a smaller image averages it, where ResNet convolves.
@@ -38,15 +38,15 @@ class BasicBlock(nn.Module):  # type: ignore[misc]
     def __init__(self, inputs: int, width: int, *, stride: int = 1, spectral: float | None = None) -> None:
         super().__init__()
         self.residual = nn.Sequential(
-            *_convolution(inputs, width, 3, stride=stride, spectral=spectral),
-            _activation(spectral),
-            *_convolution(width, width, 3, spectral=spectral),
+            *convolution(inputs, width, 3, stride=stride, spectral=spectral),
+            activation(spectral),
+            *convolution(width, width, 3, spectral=spectral),
         )
-        self.shortcut = _shortcut(inputs, width, stride=stride, spectral=spectral)
-        self.activation = _activation(spectral)
+        self.shortcut = shortcut(inputs, width, stride=stride, spectral=spectral)
+        self.activation = activation(spectral)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give (n, width, height / stride, width / stride)."""
+        """Return (n, width, height / stride, width / stride)."""
         return self.activation(self.residual(x) + self.shortcut(x))
 
 
@@ -59,17 +59,17 @@ class Bottleneck(nn.Module):  # type: ignore[misc]
         super().__init__()
         outputs = width * self.expansion
         self.residual = nn.Sequential(
-            *_convolution(inputs, width, 1, spectral=spectral),
-            _activation(spectral),
-            *_convolution(width, width, 3, stride=stride, spectral=spectral),
-            _activation(spectral),
-            *_convolution(width, outputs, 1, spectral=spectral),
+            *convolution(inputs, width, 1, spectral=spectral),
+            activation(spectral),
+            *convolution(width, width, 3, stride=stride, spectral=spectral),
+            activation(spectral),
+            *convolution(width, outputs, 1, spectral=spectral),
         )
-        self.shortcut = _shortcut(inputs, outputs, stride=stride, spectral=spectral)
-        self.activation = _activation(spectral)
+        self.shortcut = shortcut(inputs, outputs, stride=stride, spectral=spectral)
+        self.activation = activation(spectral)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give (n, 4 width, height / stride, width / stride)."""
+        """Return (n, 4 width, height / stride, width / stride)."""
         return self.activation(self.residual(x) + self.shortcut(x))
 
 
@@ -82,12 +82,14 @@ class AveragingShortcut(nn.Module):  # type: ignore[misc]
         self.stride = stride
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give (n, channels + further, height / stride, width / stride)."""
+        """Return (n, channels + further, height / stride, width / stride)."""
         averages = nn.functional.avg_pool2d(x, self.stride, ceil_mode=True)
         return nn.functional.pad(averages, (0, 0, 0, 0, 0, self.further))
 
 
-class _ResNet(nn.Module):  # type: ignore[misc]
+class ResNet(nn.Module):  # type: ignore[misc]
+    """A stem, stages of blocks, an average over the image, and one linear layer."""
+
     def __init__(
         self,
         stem: nn.Sequential,
@@ -115,15 +117,15 @@ class _ResNet(nn.Module):  # type: ignore[misc]
         self.to(memory_format=torch.channels_last)  # convolutions follow their weights' layout; this one is faster
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give logits (n, classes) for images (n, channels, height, width)."""
+        """Return logits (n, classes) for images (n, channels, height, width)."""
         return self.after_dropout(self.before_dropout(x))
 
     def before_dropout(self, x: Tensor) -> Tensor:
-        """Give the embedding, (n, features)."""
+        """Return the embedding, (n, features)."""
         return self.blocks(self.stem(x)).mean((2, 3))
 
     def after_dropout(self, x: Tensor) -> Tensor:
-        """Give logits."""
+        """Return logits."""
         return self.output(self.dropout(x))
 
     def reset_parameters(self) -> None:
@@ -137,64 +139,10 @@ class _ResNet(nn.Module):  # type: ignore[misc]
                 layer.forget_direction()
 
 
-class ResNet18(_ResNet):
-    """ResNet-18 for small images such as CIFAR-10 and SVHN, (n, channels, 32, 32)."""
-
-    def __init__(
-        self, classes: int = 10, *, channels: int = 3, spectral: float | None = None, sample_dropout: float = 0.5
-    ) -> None:
-        stem = nn.Sequential(*_convolution(channels, 64, 3, spectral=spectral), _activation(spectral))
-        stages = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
-        super().__init__(
-            stem, BasicBlock, stages=stages, classes=classes, sample_dropout=sample_dropout, spectral=spectral
-        )
-
-
-class ResNet50(_ResNet):
-    """ResNet-50 for images such as ImageNet's, (n, channels, 224, 224)."""
-
-    def __init__(
-        self, classes: int = 1000, *, channels: int = 3, spectral: float | None = None, sample_dropout: float = 0.5
-    ) -> None:
-        stem = nn.Sequential(
-            *_convolution(channels, 64, 7, stride=2, spectral=spectral),
-            _activation(spectral),
-            nn.MaxPool2d(3, stride=2, padding=1),
-        )
-        stages = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
-        super().__init__(
-            stem, Bottleneck, stages=stages, classes=classes, sample_dropout=sample_dropout, spectral=spectral
-        )
-
-
-class SmallResNet(_ResNet):
-    """Three residual blocks for images of 8 to 32 pixels, such as digits and MNIST, (n, channels, height, width).
-
-    width: channels of the stem and the first block; the other two, and the embedding, have twice as many.
-    spectral: the bound on the convolutions' spectral norms, DDU's 3.0; None gives a plain residual network.
-    """
-
-    def __init__(
-        self,
-        classes: int = 10,
-        *,
-        channels: int = 1,
-        width: int = 16,
-        spectral: float | None = None,
-        sample_dropout: float = 0.5,
-    ) -> None:
-        stem = nn.Sequential(*_convolution(channels, width, 3, spectral=spectral), _activation(spectral))
-        # The stride comes before the first block: at full size its convolutions would cost more than all the others.
-        stages = ((width, 1, 2), (2 * width, 1, 2), (2 * width, 1, 1))
-        super().__init__(
-            stem, BasicBlock, stages=stages, classes=classes, sample_dropout=sample_dropout, spectral=spectral
-        )
-
-
-def _convolution(
+def convolution(
     inputs: int, outputs: int, size: int, *, stride: int = 1, spectral: float | None = None
 ) -> tuple[nn.Module, nn.Module]:
-    """Give a convolution and its batch normalisation, whose shift takes the place of a bias."""
+    """Return a convolution and its batch normalisation, whose shift takes the place of a bias."""
     padding = size // 2
     if spectral is None:
         convolution = nn.Conv2d(inputs, outputs, size, stride=stride, padding=padding, bias=False)
@@ -203,13 +151,13 @@ def _convolution(
     return convolution, nn.BatchNorm2d(outputs)
 
 
-def _activation(spectral: float | None) -> nn.Module:
+def activation(spectral: float | None) -> nn.Module:
     return nn.ReLU() if spectral is None else nn.LeakyReLU()
 
 
-def _shortcut(inputs: int, outputs: int, *, stride: int, spectral: float | None) -> nn.Module:
+def shortcut(inputs: int, outputs: int, *, stride: int, spectral: float | None) -> nn.Module:
     if inputs == outputs and stride == 1:
         return nn.Identity()
     if spectral is not None:
         return AveragingShortcut(outputs - inputs, stride)
-    return nn.Sequential(*_convolution(inputs, outputs, 1, stride=stride))
+    return nn.Sequential(*convolution(inputs, outputs, 1, stride=stride))

@@ -3,7 +3,8 @@ import torch
 from torch import nn
 
 from cusal.bench.networks import build_module
-from cusal.models.resnet import AveragingShortcut, ResNet18, ResNet50, SmallResNet
+from cusal.models.networks import ResNet18, ResNet50, SmallResNet
+from cusal.models.networks._residual import AveragingShortcut
 from cusal.models.spectral import SpectralConv2d
 
 

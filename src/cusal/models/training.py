@@ -1,0 +1,76 @@
+"""The training loop of a `TorchClassifier`: seeds, new weights, Adam over mini-batches.
+
+Initial weights, shuffles and training dropout draw from one seed inside `torch.random.fork_rng`, so that the process's
+own generator is left as it was.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+from cusal._checks import as_count, as_positive
+from cusal.errors import InvalidInput, UnknownName
+from cusal.models.mini_batches import mini_batches
+from cusal.models.objectives import Training, TrainingData
+
+if TYPE_CHECKING:
+    from cusal.models.torch_classifier import TorchClassifier
+
+PRECISIONS = ("float32", "bfloat16", "auto")
+
+
+def train(module: nn.Module, data: TrainingData, training: Training, settings: "TorchClassifier") -> None:
+    """Train a module in place by the classifier's settings; it ends in the mode of prediction."""
+    epochs, batch_size = as_count(settings.epochs, "epochs"), as_count(settings.batch_size, "batch_size")
+    items, labels = data.items, data.labels
+    optimiser = torch.optim.Adam(
+        module.parameters(),
+        lr=as_positive(settings.learning_rate, "learning_rate"),
+        weight_decay=as_positive(settings.weight_decay, "weight_decay") if settings.weight_decay != 0 else 0.0,
+        fused=True,
+    )
+    module.train()
+    loss = torch.zeros(())
+    for _ in range(epochs):
+        for rows, batch in mini_batches(items, batch_size, labels.device):
+            with casting(settings.precision, labels.device):
+                loss = training.loss(module, batch, labels[rows])
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+    module.eval()
+    if not torch.isfinite(loss):
+        raise InvalidInput(
+            f"training diverged: the loss is {float(loss.detach())}; "
+            f"lower learning_rate (now {settings.learning_rate:g}) or scale the items."
+        )
+
+
+def casting(precision: str, device: torch.device) -> torch.autocast:
+    """Return the block in which matrix products may be taken in bfloat16."""
+    if precision not in PRECISIONS:
+        raise UnknownName("precision", precision, PRECISIONS)
+    half = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+    return torch.autocast(device.type, torch.bfloat16, enabled=half)
+
+
+def reset(module: nn.Module) -> None:
+    """Draw new weights: by the module's own `reset_parameters` where it has one, else by its parts'; not if frozen."""
+    if not any(weight.requires_grad for weight in module.parameters()):
+        return
+    if hasattr(module, "reset_parameters"):
+        module.reset_parameters()
+    else:
+        for part in module.children():
+            reset(part)
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Seed torch inside the block and leave the process's generators untouched."""
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        yield
