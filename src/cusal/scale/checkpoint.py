@@ -56,7 +56,7 @@ class Partial:
     def save(self, chunk: Chunk, candidates: Candidates) -> None:
         """Keep the candidates of a finished chunk."""
         content = io.BytesIO()
-        np.savez(content, allow_pickle=False, **candidates.arrays())
+        np.savez(content, **candidates.arrays())  # NumPy before 2.1 would store allow_pickle as an array
         with writing(self.folder):
             self.folder.mkdir(exist_ok=True)
             write_whole(self._file(chunk), content.getvalue())
