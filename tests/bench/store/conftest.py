@@ -5,6 +5,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,17 +26,15 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The URL of a server that lives as long as the tests."""
     folder = _server_programs()
     if folder is None:
         pytest.skip("PostgreSQL is not installed: no initdb and postgres on the path or in /usr/lib/postgresql")
-    home = tmp_path_factory.mktemp("postgres", numbered=True)
+    # Not below pytest's own folder: the next pytest of the same user closes that to the account of the server.
+    home = Path(tempfile.mkdtemp(prefix="cusal-postgres-"))
     as_user: list[str] = []
     if os.geteuid() == 0:  # the server refuses to run as root
-        for part in (home, *home.parents):
-            if part.stat().st_uid == 0 and part != Path("/"):
-                part.chmod(part.stat().st_mode | 0o011)
         account = pwd.getpwnam("postgres")
         os.chown(home, account.pw_uid, account.pw_gid)
         as_user = ["runuser", "-u", "postgres", "--"]
@@ -52,6 +51,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield f"postgresql://cusal@127.0.0.1:{port}"
     stopped = subprocess.run([*control, "-m", "immediate", "stop"], capture_output=True, text=True, cwd=home)
     assert stopped.returncode == 0, stopped.stderr + (home / "log").read_text()[-2000:]
+    shutil.rmtree(home)
 
 
 def _server_programs() -> Path | None:
