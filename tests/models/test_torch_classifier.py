@@ -224,6 +224,7 @@ def test_a_clone_has_the_settings_but_no_weights(digits, model):
         twin.predict_proba(digits[0])
 
 
+@pytest.mark.slow
 def test_a_saved_model_comes_back_in_another_process_and_goes_on_the_same(digits, model, tmp_path):
     X, y = digits
     path = tmp_path / "model.pt"

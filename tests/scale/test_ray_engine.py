@@ -23,7 +23,10 @@ from cusal.scale.parts import Chunk, cut_into_chunks, open_pool
 from cusal.scale.scorer import Scorer
 
 ray = pytest.importorskip("ray", reason="the Ray engine needs cusal[ray]")
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, at start and shutdown
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, at start and shutdown
+]
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from cusal.bench.report import Curves, write_curves
 from cusal.bench.report.curves import ACCURACY, mean
 from cusal.bench.report.learning_plots import difference_curves
@@ -36,6 +38,7 @@ def test_the_table_of_a_sweep_holds_means_over_rounds(curves: Curves) -> None:
     assert [cell.text for cell in cells] == [f"{expected:.1f}"] * 2
 
 
+@pytest.mark.slow
 def test_a_report_shows_the_sweep_before_its_members(curves: Curves, tmp_path: Path) -> None:
     write_curves(named(curves, "mine p=1", "mine p=2"), tmp_path, ["html", "md", "tex"])
     text = (tmp_path / "report.md").read_text()
