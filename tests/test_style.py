@@ -49,6 +49,11 @@ def test_a_file_can_be_read_in_one_sitting(path):
     assert len(path.read_text().splitlines()) <= MOST_LINES
 
 
+@pytest.mark.parametrize("path", sorted((SOURCE.parents[1] / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_prose_in_the_documents_has_short_lines(path):
+    assert [line for line in path.read_text().splitlines() if len(line) >= 120 and not line.startswith("|")] == []
+
+
 def test_modules_are_named_by_their_idea():
     assert [name_of(path) for path in FILES if path.stem.strip("_") in NAMES_THAT_SAY_NOTHING] == []
 
