@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,8 @@ class Partial:
     def save(self, chunk: Chunk, candidates: Candidates) -> None:
         """Keep the candidates of a finished chunk."""
         content = io.BytesIO()
-        np.savez(content, **candidates.arrays())  # NumPy before 2.1 would store allow_pickle as an array
+        arrays: dict[str, Any] = candidates.arrays()
+        np.savez(content, **arrays)  # without allow_pickle, which NumPy before 2.1 would store as an array
         with writing(self.folder):
             self.folder.mkdir(exist_ok=True)
             write_whole(self._file(chunk), content.getvalue())
