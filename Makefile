@@ -2,14 +2,23 @@
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
+OLDEST := .venv-oldest
 BIN := $(VENV)/bin
-PIP := -m pip install --quiet --disable-pip-version-check --constraint requirements/constraints.txt
+CODE := src tests benchmarks results requirements
+# Two processes, each of which gets whole files: fixtures are made once, and compiled kernels loaded once.
+JOBS ?= 2
+PYTEST = -m pytest -n $(JOBS) --dist loadfile $(PYTEST_OPTIONS)
+# This version of torch installs as a CPU build; others pull gigabytes of CUDA.
+TORCH := torch==2.13.0
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+PIP := $(PIP_INSTALL) --constraint requirements/constraints.txt
+EXTRAS = $$($(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"], sep=",")')
 # Debian ships venv without ensurepip unless python3-venv is installed: then pip installs itself into the environment.
 MAKE_VENV = $(PYTHON) -m venv $(1) 2>/dev/null || { $(PYTHON) -m venv --clear --without-pip $(1) && \
 	$(PYTHON) -m pip --quiet --disable-pip-version-check --python $(1)/bin/python install pip; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers lint format bench clean
+.PHONY: help demo check test test-slow test-peers test-oldest coverage durations lint format hooks constraints bench clean
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -18,23 +27,43 @@ demo: $(VENV)/.demo  ## Compare strategies on handwritten digits and write demo/
 	@mkdir -p demo && rm -f demo/runs.db*
 	@$(BIN)/cusal bench demo --store demo/runs.db && $(BIN)/cusal report demo/runs.db --out demo --format html
 
-test: $(VENV)/.test  ## All tests but the slow ones and those against other libraries
-	$(BIN)/python -m pytest
+check: lint $(VENV)/.compiled  ## Before every commit: lint, types, and the tests that take less than a second each
+	$(BIN)/python $(PYTEST) --quick
 
-test-slow: $(VENV)/.test  ## The slow tests
-	$(BIN)/python -m pytest -m slow
+test: $(VENV)/.compiled  ## All tests but the slow ones and those against other libraries
+	$(BIN)/python $(PYTEST)
+
+test-slow: $(VENV)/.compiled  ## The slow tests
+	$(BIN)/python $(PYTEST) -m slow
 
 test-peers: $(PEERS)/.peers  ## Compare with scikit-activeml and netcal, in an environment of its own
-	$(PEERS)/bin/python -m pytest -m peer
+	$(PEERS)/bin/python $(PYTEST) -m peer
+
+test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch
+	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick
+
+coverage: $(VENV)/.compiled  ## The same tests as make test, and which lines they miss
+	$(BIN)/python $(PYTEST) --cov --cov-report=term:skip-covered
+
+durations: $(VENV)/.compiled  ## Time the tests again, to know which are left out of make check
+	$(BIN)/python $(PYTEST) --write-durations
 
 lint: $(VENV)/.test  ## ruff and mypy
-	$(BIN)/ruff format --check src tests benchmarks results
-	$(BIN)/ruff check src tests benchmarks results
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 
 format: $(VENV)/.test  ## Put the code into shape
-	$(BIN)/ruff check --fix src tests benchmarks results
-	$(BIN)/ruff format src tests benchmarks results
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+hooks: $(VENV)/.test  ## Let git run ruff and mypy before each commit, and make check before each push
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
+
+constraints: $(VENV)/bin/python  ## Take the newest version of every dependency, and write it to requirements/constraints.txt
+	$(BIN)/python $(PIP_INSTALL) --dry-run --ignore-installed --report $(VENV)/newest.json \
+		$(TORCH) --requirement requirements/peers.txt --editable ".[$(EXTRAS)]"
+	$(BIN)/python requirements/write_constraints.py $(VENV)/newest.json requirements/constraints.txt
 
 bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against alternatives, into benchmarks/results
 	$(BIN)/python benchmarks/estimator.py
@@ -44,7 +73,7 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(PEERS)/bin/python benchmarks/rounds.py
 
 clean:  ## Remove the environments and the demo
-	rm -rf $(VENV) $(PEERS) demo
+	rm -rf $(VENV) $(PEERS) $(OLDEST) demo .coverage
 
 $(VENV)/bin/python:
 	@echo "Creating $(VENV) ..."
@@ -57,11 +86,23 @@ $(VENV)/.demo: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.test: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 	@echo "Installing cusal with everything that the tests need; this happens once ..."
-	@$(BIN)/python $(PIP) --editable '.[torch,bench,images,parquet,postgres,ray,dev]'
+	@$(BIN)/python $(PIP) --editable ".[$(EXTRAS)]"
 	@touch $@ $(VENV)/.demo
+
+# Processes that test at once would each compile what is not in numba's cache.
+$(VENV)/.compiled: $(wildcard src/cusal/calibration/*.py) $(VENV)/.test
+	@echo "Compiling the kernels; this happens once ..."
+	@$(BIN)/python tests/compile_kernels.py
+	@touch $@
 
 $(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.txt
 	@echo "Creating $(PEERS) ..."
 	@$(call MAKE_VENV,$(PEERS))
-	@$(PEERS)/bin/python $(PIP) --editable '.[torch,bench,images,parquet,dev]' --requirement requirements/peers.txt
+	@$(PEERS)/bin/python $(PIP) --editable ".[$(EXTRAS)]" --requirement requirements/peers.txt
+	@touch $@
+
+$(OLDEST)/.oldest: pyproject.toml requirements/oldest.txt
+	@echo "Creating $(OLDEST) ..."
+	@$(call MAKE_VENV,$(OLDEST))
+	@$(OLDEST)/bin/python $(PIP_INSTALL) --requirement requirements/oldest.txt --editable '.[bench,parquet,postgres]'
 	@touch $@

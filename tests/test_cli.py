@@ -97,7 +97,11 @@ def test_names_the_folder_of_a_data_set(cusal: Cusal, monkeypatch: pytest.Monkey
         ("bench mnist --strategies cusl", "did you mean 'cusal'?"),
         ("bench mnist --set epoch=3", "did you mean 'epochs'?"),
         ("bench mnist --seeds few", "--seeds is 'few'; expected a number"),
-        ("bench digits --store no/such/folder/runs.db", "in a folder that does not exist"),
+        pytest.param(
+            "bench digits --store no/such/folder/runs.db",
+            "in a folder that does not exist",
+            marks=pytest.mark.needs("torch"),
+        ),
         ("data where mnst", "did you mean 'mnist'?"),
         ("report none.db", "there is no store none.db"),
         ("store export none.db out", "there is no store none.db"),

@@ -60,7 +60,9 @@ def imports(path):
 
 
 @pytest.mark.parametrize(
-    "path", [p for p in SOURCE.rglob("*.py") if p.parent != SOURCE or p.stem != "__init__"], ids=str
+    "path",
+    [p for p in SOURCE.rglob("*.py") if p.parent != SOURCE or p.stem != "__init__"],
+    ids=lambda path: str(path.relative_to(SOURCE)),
 )
 def test_imports_point_up(path):
     own = room_of(f"cusal.{path.relative_to(SOURCE).parts[0].removesuffix('.py')}")
@@ -138,6 +140,9 @@ def test_a_strategy_file_of_another_name_is_suggested():
         cusal.strategies.find("margn")
 
 
+@pytest.mark.slow
+@pytest.mark.needs("sqlalchemy")
+@pytest.mark.needs("matplotlib")
 def test_the_result_tables_are_what_the_committed_runs_give():
     check = subprocess.run([sys.executable, ROOT / "results" / "build.py", "--check"], capture_output=True, text=True)
     assert check.returncode == 0, check.stdout + check.stderr

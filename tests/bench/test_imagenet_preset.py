@@ -28,6 +28,7 @@ def folder(tmp_path, monkeypatch):
     load_data.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_imagenet_preset_runs_from_end_to_end(folder, monkeypatch):
     read = []
     decode = ImageFolder.__getitem__

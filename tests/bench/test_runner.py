@@ -14,6 +14,8 @@ pytest.importorskip("torch")
 
 from cusal.bench.store import Store
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-c", "from cusal.cli import main; main()", "bench"]
 GRID = """
 extends = "digits"
@@ -105,7 +107,6 @@ def test_a_run_that_was_killed_equals_one_that_was_not(grid: Path, tmp_path: Pat
     assert out.count("started") == out.count("random, seed 1: started") == 1
 
 
-@pytest.mark.slow
 def test_workers_end_when_the_runner_is_killed(grid: Path, tmp_path: Path) -> None:
     place = tmp_path / "runs.db"
     process = start(grid, place, "--set", "rounds=100")
@@ -163,7 +164,6 @@ def test_a_failing_run_is_shown_and_does_not_stop_the_rest(tmp_path: Path) -> No
     assert out.count("started") == 1
 
 
-@pytest.mark.slow
 def test_a_process_that_dies_fails_its_run_alone(grid: Path, tmp_path: Path) -> None:
     place = tmp_path / "runs.db"
     process = start(grid, place, "--workers", "1")

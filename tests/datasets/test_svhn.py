@@ -1,6 +1,4 @@
 import contextlib
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +7,6 @@ from scipy.io import loadmat, savemat
 from cusal import datasets
 from cusal.datasets.formats.matlab import read_mat
 from cusal.errors import DataError
-
-REAL = Path(os.environ.get("CUSAL_DATA", ""), "svhn", "train_32x32.mat")
 
 
 @pytest.fixture
@@ -102,9 +98,9 @@ def test_names_images_of_another_shape(folder):
         datasets.load("svhn", folder)
 
 
-@pytest.mark.skipif(not REAL.is_file(), reason="CUSAL_DATA names no folder that holds svhn/train_32x32.mat")
-def test_the_real_images_are_centred_and_scaled():
-    loaded = datasets.load("svhn")
+@pytest.mark.slow
+def test_the_real_images_are_centred_and_scaled(real_svhn):
+    loaded = datasets.load("svhn", real_svhn)
     np.testing.assert_allclose(loaded.train.mean((0, 2, 3)), 0, atol=0.05)
     np.testing.assert_allclose(loaded.train.std((0, 2, 3)), 1, atol=0.05)
     assert np.bincount(loaded.train_labels).argmax() == 1

@@ -26,7 +26,10 @@ from cusal.scale.pool_files import cut_into_chunks, open_pool
 from cusal.scale.scorer import Scorer
 
 ray = pytest.importorskip("ray", reason="the Ray engine needs cusal[ray]")
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, at start and shutdown
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, at start and shutdown
+]
 
 
 @pytest.fixture(scope="module")

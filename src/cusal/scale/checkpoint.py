@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,8 @@ class Checkpoint:
     def save(self, chunk: Chunk, candidates: Candidates) -> None:
         """Keep the candidates of a finished chunk."""
         content = io.BytesIO()
-        np.savez(content, allow_pickle=False, **candidates.arrays())
+        arrays: dict[str, Any] = candidates.arrays()
+        np.savez(content, **arrays)  # without allow_pickle, which NumPy before 2.1 would store as an array
         with writing(self.folder):
             self.folder.mkdir(exist_ok=True)
             write_whole(self._file(chunk), content.getvalue())

@@ -66,6 +66,7 @@ def written(simulated: Simulated, fill: Callable[..., Spec], tmp_path_factory: p
     return folder / "deep" / "report"
 
 
+@pytest.mark.slow
 def test_a_store_gives_all_four_formats(written: Path) -> None:
     assert {path.name for path in written.iterdir()} == {
         "report.html",
@@ -81,6 +82,7 @@ def test_only_the_formats_asked_for_are_written(curves: Curves, tmp_path: Path) 
     assert [path.name for path in (tmp_path / "one").iterdir()] == ["numbers.csv"]
 
 
+@pytest.mark.slow
 def test_a_store_and_the_records_in_memory_give_the_same_numbers(
     written: Path, simulated: Simulated, tmp_path: Path
 ) -> None:
@@ -89,6 +91,7 @@ def test_a_store_and_the_records_in_memory_give_the_same_numbers(
     assert sorted(stored) == sorted(memory)
 
 
+@pytest.mark.slow
 def test_the_page_is_whole_and_needs_nothing_else(written: Path) -> None:
     text = (written / "report.html").read_text(encoding="utf-8")
     page = Page(text)
@@ -103,6 +106,7 @@ def test_the_page_is_whole_and_needs_nothing_else(written: Path) -> None:
     assert "learning_rate" in text
 
 
+@pytest.mark.slow
 def test_every_colour_of_a_figure_follows_light_and_dark(written: Path) -> None:
     text = (written / "report.html").read_text(encoding="utf-8")
     assert "prefers-color-scheme: dark" in text
@@ -119,6 +123,7 @@ def test_the_same_curves_give_the_same_drawing(curves: Curves) -> None:
     assert inline_svgs(plot, "x") == inline_svgs(plot, "x")
 
 
+@pytest.mark.slow
 def test_markdown_links_to_figures_that_parse(written: Path) -> None:
     text = (written / "report.md").read_text(encoding="utf-8")
     figures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)

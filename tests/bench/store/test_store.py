@@ -206,6 +206,7 @@ def claim_all(place: str, names: list[str], owner: str) -> list[str]:
     return taken
 
 
+@pytest.mark.slow
 def test_processes_that_open_and_claim_at_once_share_the_runs(place: str) -> None:
     names = [f"run{i}" for i in range(20)]
     context = multiprocessing.get_context("spawn")
