@@ -4,16 +4,39 @@ Gal and Ghahramani 2016. A mask is drawn once for each sample and kept for all r
 do for BatchBALD: a sample is one network, and a row's samples do not depend on the rows predicted with it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from cusal.errors import InvalidInput, MissingMethod
 
 LAYERS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
+
+
+@contextmanager
+def sampling(module: nn.Module, samples: int, *, seed: int) -> Iterator[Callable[[Tensor], Tensor]]:
+    """Yield the function that returns sampled logits (rows, samples, classes) of a tile of items."""
+    seeds = [int(np.random.SeedSequence((seed, i)).generate_state(1, np.uint64)[0]) for i in range(samples)]
+    generator = torch.Generator()
+    # What comes before any dropout is the same in all samples; a module may offer the two halves of its forward.
+    first = getattr(module, "before_dropout", None)
+    rest = module.after_dropout if first else module
+
+    def sample(tile: Tensor) -> Tensor:
+        if first:
+            tile = first(tile)
+        logits = []
+        for own in seeds:
+            generator.manual_seed(own)  # for each tile, so that all rows meet the same masks
+            logits.append(rest(tile))
+        return torch.stack(logits, 1)
+
+    with masked(module, generator):
+        yield sample
 
 
 @contextmanager

@@ -18,9 +18,10 @@ from sklearn.utils.metaestimators import available_if
 from torch import Tensor, nn
 
 from cusal._checks import as_count
-from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
+from cusal.errors import InvalidInput, NotReady, UnknownName
 from cusal.models import dropout, weights_file
 from cusal.models.class_labels import number_labels
+from cusal.models.last_hidden import last_hidden
 from cusal.models.mini_batches import as_items, rows_of
 from cusal.models.module_checks import PROBE, as_module, output_width
 from cusal.models.objectives import Objective, TrainingData
@@ -236,18 +237,8 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If the module has no `nn.Linear`.
         """
         self._check_fitted()
-        layers = [layer for layer in self.module_.modules() if isinstance(layer, nn.Linear)]
-        if not layers:
-            raise MissingMethod(
-                f"{type(self.module_).__name__} has no nn.Linear layer, so its last hidden layer is unknown; "
-                "end the module with one, or use a strategy without embeddings."
-            )
-        seen: list[Tensor] = []
-        handle = layers[-1].register_forward_pre_hook(lambda layer, inputs: seen.append(inputs[0]))
-        try:
-            return np.asarray(self._run(X, lambda tile: (self.module_(tile), seen.pop())[1].flatten(1)).numpy())
-        finally:
-            handle.remove()
+        with last_hidden(self.module_) as hidden:
+            return np.asarray(self._run(X, hidden).numpy())
 
     def sample_proba(self, X: Any, n: int) -> Probs:
         """Return probabilities under n Monte-Carlo dropout masks; repeatable after one fit.
@@ -273,70 +264,22 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         as_count(n, "n")
         self._check_fitted()
-        seeds = [int(np.random.SeedSequence((self.seed_, i)).generate_state(1, np.uint64)[0]) for i in range(n)]
-        generator = torch.Generator()
-        # What comes before any dropout is the same in all samples; a module may offer the two halves of its forward.
-        first = getattr(self.module_, "before_dropout", None)
-        rest = self.module_.after_dropout if first else self.module_
-
-        def sample(tile: Tensor) -> Tensor:
-            if first:
-                tile = first(tile)
-            logits = []
-            for seed in seeds:
-                generator.manual_seed(seed)  # for each tile, so that all rows meet the same masks
-                logits.append(rest(tile))
-            return torch.stack(logits, 1)
-
-        with dropout.masked(self.module_, generator):
-            return _softmax(self._run(X, sample))
+        with dropout.sampling(self.module_, n, seed=self.seed_) as sampled:
+            return _softmax(self._run(X, sampled))
 
     @_objective_has("scoring_proba")
     def scoring_proba(self, X: Any) -> Probs:
-        """Return the probabilities that strategies see of the items; where the objective has such.
-
-        Parameters
-        ----------
-        X : items, (n, ...)
-            Of the shape that the model was fitted on.
-
-        Returns
-        -------
-        array, (n, classes)
-            Rows sum to one.
-        """
+        """Return the probabilities that strategies see of the items, (n, classes), where the objective has such."""
         return np.asarray(self.objective.scoring_proba(self, X))  # type: ignore[attr-defined]
 
     @_objective_has("scoring_embed")
     def scoring_embed(self, X: Any) -> NDArray[np.float32]:
-        """Return the embedding that strategies see of the items; where the objective has such.
-
-        Parameters
-        ----------
-        X : items, (n, ...)
-            Of the shape that the model was fitted on.
-
-        Returns
-        -------
-        array, (n, width)
-            One row for each item.
-        """
+        """Return the embedding that strategies see of the items, (n, width), where the objective has such."""
         return np.asarray(self.objective.scoring_embed(self, X))  # type: ignore[attr-defined]
 
     @_objective_has("energy")
     def energy(self, X: Any) -> NDArray[np.float64]:
-        """Return the energy of each item; where the objective has such.
-
-        Parameters
-        ----------
-        X : items, (n, ...)
-            Of the shape that the model was fitted on.
-
-        Returns
-        -------
-        array, (n,)
-            The lower, the more probable the model finds such an item.
-        """
+        """Return the energy of each item, (n,), lower for more probable ones, where the objective has such."""
         return np.asarray(self.objective.energy(self, X))  # type: ignore[attr-defined]
 
     def save(self, path: str | os.PathLike[str]) -> None:
