@@ -56,6 +56,7 @@ lint: $(VENV)/.test  ## ruff and mypy
 format: $(VENV)/.test  ## Put the code into shape
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
+	$(BIN)/python -m cusal.strategies
 
 hooks: $(VENV)/.test  ## Let git run ruff and mypy before each commit, and make check before each push
 	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push

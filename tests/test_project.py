@@ -112,8 +112,15 @@ def test_links_between_the_documents_lead_somewhere():
                 assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
+def test_the_stub_of_the_strategies_is_what_is_there():
+    from cusal.strategies.__main__ import stub
+
+    assert (SOURCE / "strategies" / "__init__.pyi").read_text() == stub(), "run make format"
+
+
 def test_importing_cusal_loads_nothing_heavy():
-    heavy = ["torch", "sklearn", "matplotlib", "sqlalchemy", "ray", "typer", "rich", "pyarrow"]
+    heavy = ["torch", "sklearn", "matplotlib", "sqlalchemy", "ray", "typer", "rich", "pyarrow", "numba"]
+    heavy += ["scipy.special", "scipy.optimize"]
     code = f"import sys, cusal; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 

@@ -10,6 +10,8 @@ import cusal
 
 SOURCE = Path(cusal.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
+ROOT = SOURCE.parents[1]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 MOST_LINES = 400
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "base", "misc"}
 VAGUE_VERBS = {"Give", "Gives", "Tell", "Tells", "Complain", "Complains", "Let", "Lets"}
@@ -49,7 +51,7 @@ def test_a_file_can_be_read_in_one_sitting(path):
     assert len(path.read_text().splitlines()) <= MOST_LINES
 
 
-@pytest.mark.parametrize("path", sorted((SOURCE.parents[1] / "docs").glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_prose_in_the_documents_has_short_lines(path):
     assert [line for line in path.read_text().splitlines() if len(line) >= 120 and not line.startswith("|")] == []
 
