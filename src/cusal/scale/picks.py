@@ -34,6 +34,12 @@ class Picks:
         Whether there is labelled evidence near the pick's prediction; None likewise.
     decided_by : array of shape (k,), str, or None
         "calibration" where the error alone decided, "uncertainty" where the tie-break did; None likewise.
+
+    Examples
+    --------
+    >>> picks = Picks(np.array([4, 2]), np.array(["d", "b"]), np.array([0.6, 0.7]))
+    >>> len(picks), picks.ids.tolist(), picks.error
+    (2, ['d', 'b'], None)
     """
 
     indices: Indices
