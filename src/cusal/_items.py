@@ -43,7 +43,7 @@ def as_items(items: Any) -> Any:
         return items.data
     if isinstance(items, list | tuple):
         return _as_array_of_numbers(items)
-    if hasattr(items, "iloc") or hasattr(items, "shape") or getattr(items, "lazy", False):
+    if _takes_arrays(items):
         return items
     if not hasattr(items, "__len__"):
         raise InvalidInput(f"items is a {type(items).__name__} without a length; give a data set that has one.")
@@ -149,6 +149,13 @@ def _as_array_of_numbers(items: Sequence[Any]) -> Any:
     except ValueError as error:
         raise InvalidInput(f"items are ragged: they differ in length ({error}); pad or cut them to one.") from None
     return items if array.dtype.kind in "OUS" else array
+
+
+def _takes_arrays(items: Any) -> bool:
+    """Return whether an integer array indexes the items; a Hugging Face data set has a shape too, but does not."""
+    if isinstance(items, Subset) or getattr(items, "lazy", False) or hasattr(items, "iloc"):
+        return True
+    return hasattr(items, "shape") and (hasattr(items, "dtype") or hasattr(items, "to_numpy"))
 
 
 def _is_sparse(items: Any) -> bool:

@@ -99,7 +99,16 @@ class OwnStrategy(cusal.Strategy):
         return view.probs.max(axis=1)
 
 
+class LooksFitted(GaussianNB):
+    """An estimator of another library that has attributes of a fitted one as soon as it is made."""
+
+    def __init__(self, *, priors=None, var_smoothing=1e-9):
+        super().__init__(priors=priors, var_smoothing=var_smoothing)
+        self.initialized_ = False
+
+
 TRUSTED = {
+    "an estimator that looks fitted": lambda: begun(LooksFitted()),
     "a model class": lambda: begun(OwnModel()),
     "a warm model": lambda: begun(SGDClassifier(loss="log_loss", warm_start=True)),
     "a function": lambda: begun(make_pipeline(FunctionTransformer(np.log1p), GaussianNB())),

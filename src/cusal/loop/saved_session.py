@@ -25,7 +25,8 @@ def write(path: str | os.PathLike[str], state: dict[str, Any], print_of_items: s
         if getattr(state["_unfitted"], "warm_start", False):
             write_objects(path, content, pickle_fitted=True)
         else:
-            write_objects(path, content | {"state": _to_refit(state)})
+            # Some libraries' estimators look fitted as soon as they are made: those are pickled.
+            write_objects(path, content | {"state": _to_refit(state)}, pickle_fitted=True)
 
 
 def read(path: str | os.PathLike[str], *, trusted: bool) -> tuple[dict[str, Any], str | None]:
