@@ -18,6 +18,7 @@ import pickle
 import zipfile
 import zlib
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ from cusal.errors import DataError
 
 SAFE = ("cusal.", "sklearn.", "torch.nn.")
 SMALL = 64  # numbers of an array that stands in the JSON itself
-KINDS = ("tuple", "dict", "array", "tensor", "estimator", "object", "module", "pickle")
+KINDS = ("tuple", "dict", "array", "tensor", "name", "estimator", "object", "module", "pickle")
+FUNCTIONS = ("sklearn.feature_selection.", "sklearn.metrics.")  # whose functions are settings of estimators
 Node = Any  # what JSON holds
 
 
@@ -97,6 +99,9 @@ class _Writer:
             return self._array(value)
         if _is_tensor(value):
             return self._tensor(value)
+        if _is_named(value):
+            module = "numpy" if isinstance(value, np.ufunc) else value.__module__
+            return {"#": "name", "of": f"{module}:{value.__name__}"}
         return self._object(value)
 
     def _array(self, value: Any) -> Node:
@@ -206,6 +211,13 @@ class _Reader:
         tensor = self._tensors[node["in"]]
         return tensor.to(memory_format=torch.channels_last) if node["channels_last"] else tensor
 
+    def _name(self, node: Node) -> Any:
+        module, _, name = node["of"].partition(":")
+        found = getattr(importlib.import_module(module), name) if _may_hold_names(module) else None
+        if not _is_named(found):
+            raise ValueError(f"{node['of']} is no type or function of NumPy or scikit-learn")
+        return found
+
     def _estimator(self, node: Node) -> Any:
         return self._class(node["class"])(**self.decode(node["settings"]))
 
@@ -265,6 +277,19 @@ def is_object_file(path: str | os.PathLike[str]) -> bool:
 
 def _name(kind: type) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _may_hold_names(module: str) -> bool:
+    return module in ("numpy", "builtins") or f"{module}.".startswith(FUNCTIONS)
+
+
+def _is_named(value: Any) -> bool:
+    """Return whether a value is a type or function that a setting may name: np.float64, np.log1p, f_classif."""
+    if isinstance(value, type):
+        return issubclass(value, np.generic) or value in (bool, int, float, str)
+    if isinstance(value, FunctionType):
+        return f"{value.__module__}.".startswith(FUNCTIONS) and "<" not in value.__qualname__
+    return isinstance(value, np.ufunc)
 
 
 def _reduces_itself(kind: type) -> bool:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -52,6 +54,8 @@ PLAIN = {
     "forest": lambda: RandomForestClassifier(10),
     "pipeline": lambda: make_pipeline(StandardScaler(), GaussianNB()),
     "class weights": lambda: LogisticRegression(class_weight={0: 2.0}, max_iter=200),
+    "a function of NumPy": lambda: make_pipeline(FunctionTransformer(np.log1p), GaussianNB()),
+    "a function of scikit-learn": lambda: make_pipeline(SelectKBest(chi2, k=20), GaussianNB()),
     "tempered": lambda: TemperatureScaled(GaussianNB(), method="cross-fit"),
 }
 
@@ -63,6 +67,14 @@ def test_a_scikit_learn_model_comes_back_without_trust(kind, tmp_path):
     with zipfile.ZipFile(tmp_path / "session") as archive:
         assert not [name for name in archive.namelist() if "pickle" in name]
     assert_continues_the_same(session, cusal.Session.load(tmp_path / "session", X))
+
+
+def test_a_pipeline_of_texts_comes_back_without_trust(tmp_path):
+    texts = [f"{'good' if i % 2 else 'bad'} film number {i % 7}" for i in range(40)]
+    session = cusal.Session(texts, make_pipeline(TfidfVectorizer(), MultinomialNB()), labelled={0: "-", 1: "+"})
+    query = session.ask(3)
+    session.save(tmp_path / "session")
+    assert cusal.Session.load(tmp_path / "session", texts).ask(3).indices.tolist() == query.indices.tolist()
 
 
 @pytest.mark.parametrize("recalibrate", ["prequential", "cross-fit"])
@@ -85,6 +97,11 @@ def test_an_unfitted_session_comes_back(tmp_path):
     other = cusal.Session.load(tmp_path / "session", X)
     assert other.strategy == session.strategy
     assert other.ask(4).indices.tolist() == session.ask(4).indices.tolist()
+
+
+def doubled(items):
+    """Return twice the items."""
+    return 2 * items
 
 
 class OwnModel(GaussianNB):
@@ -111,7 +128,7 @@ TRUSTED = {
     "an estimator that looks fitted": lambda: begun(LooksFitted()),
     "a model class": lambda: begun(OwnModel()),
     "a warm model": lambda: begun(SGDClassifier(loss="log_loss", warm_start=True)),
-    "a function": lambda: begun(make_pipeline(FunctionTransformer(np.log1p), GaussianNB())),
+    "a function": lambda: begun(make_pipeline(FunctionTransformer(doubled), GaussianNB())),
     "a strategy class": lambda: begun(GaussianNB(), OwnStrategy()),
 }
 
@@ -167,12 +184,15 @@ def test_files_never_run_code_without_trust(tmp_path):
         {"#": "object", "class": "subprocess:Popen", "state": None},
         {"#": "estimator", "class": "os:system", "settings": {"#": "dict", "of": []}},
         {"#": "pickle", "class": "x:Y", "in": "pickles/0.pickle"},
+        {"#": "name", "of": "os:system"},
+        {"#": "name", "of": "numpy:load"},
+        {"#": "name", "of": "builtins:exec"},
     ):
         tree["of"].insert(0, ["more", node])
         with zipfile.ZipFile(tmp_path / "forged", "w") as archive:
             archive.writestr("content.json", json.dumps(tree))
             archive.writestr("pickles/0.pickle", pickle.dumps(Bomb()))
-        with pytest.raises(DataError, match="trusted=True"):
+        with pytest.raises(DataError, match=r"trusted=True|is no type or function"):
             cusal.Session.load(tmp_path / "forged", X)
         del tree["of"][0]
 
