@@ -1,7 +1,7 @@
-"""What reading a damaged `.npy` or `.npz` file raises.
+"""The errors that reading a damaged `.npy` or `.npz` file raises.
 
-NumPy parses the header of an array as a piece of Python, so that errors of the tokenizer and the parser come through;
-zipfile has errors of its own for archives that ask for what it does not know.
+NumPy parses the header of an array as Python, so that errors of the tokenizer and the parser come through. The zipfile
+module raises its own errors for archives that require features it does not have.
 """
 
 import struct
