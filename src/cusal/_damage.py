@@ -19,7 +19,7 @@ DAMAGED = (
     OverflowError,
     MemoryError,
     RecursionError,
-    # A header that is no Python; NumPy's warning about an old one, where warnings are errors.
+    # A header that is not Python; NumPy's warning about an old one, where warnings are errors.
     SyntaxError,
     tokenize.TokenError,
     Warning,

@@ -62,7 +62,7 @@ def fingerprint(items: Any) -> str:
 
 
 def _item_contents(tile: Any) -> list[bytes]:
-    """Return the content of each item as bytes; an item that is no array, text or record has none."""
+    """Return the content of each item as bytes; an item other than an array, text or record has none."""
     if isinstance(tile, list | tuple):
         return [_object_content(item) for item in tile]
     return _contents(as_array(tile[:] if getattr(tile, "lazy", False) else tile))

@@ -249,7 +249,7 @@ class _Reader:
         for part in qualified.split("."):
             found = getattr(found, part)
         if not isinstance(found, type):
-            raise DataError(f"{self.path}: {name} is no class; expected a file written by save().")
+            raise DataError(f"{self.path}: {name} is not a class; expected a file written by save().")
         return found
 
     def _need_trust(self, what: str) -> None:

@@ -140,8 +140,8 @@ def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
     members = list(getattr(model, "estimators_", ()))
     if len(members) < 2 or not all(hasattr(member, "predict_proba") for member in members):
         raise MissingMethod(
-            f"{_name(model)} has no method sample_proba(X, samples) and is no ensemble of classifiers; use a network "
-            "with dropout, a random forest or bagging, or a strategy that needs no samples."
+            f"{_name(model)} has no method sample_proba(X, samples) and is not an ensemble of classifiers; use a "
+            "network with dropout, a random forest or bagging, or a strategy that needs no samples."
         )
     # An ensemble with fewer members yields as many samples as it has members.
     chosen = np.unique(np.linspace(0, len(members) - 1, min(samples, len(members))).round().astype(int))

@@ -34,6 +34,12 @@ class Picks:
         Whether there is labelled evidence near the pick's prediction; None likewise.
     decided_by : array of shape (k,), str, or None
         "calibration" where the error alone decided, "uncertainty" where the tie-break did; None likewise.
+
+    Examples
+    --------
+    >>> picks = Picks(np.array([7, 2]), np.array(["h", "c"]), np.array([0.51, 0.6]))
+    >>> len(picks), picks.ids.tolist()
+    (2, ['h', 'c'])
     """
 
     indices: Indices

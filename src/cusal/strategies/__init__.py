@@ -58,7 +58,7 @@ def find(name: str) -> type[Strategy]:
     if isinstance(name, str) and is_import_name(name):
         found = import_name(name, "strategy")
         if not (isinstance(found, type) and issubclass(found, Strategy)):
-            raise InvalidInput(f"{name!r} is no strategy; expected a class that derives from cusal.Strategy.")
+            raise InvalidInput(f"{name!r} is not a strategy; expected a class that derives from cusal.Strategy.")
         return found
     if name not in names():
         raise UnknownName("strategy", name, names())
@@ -66,7 +66,7 @@ def find(name: str) -> type[Strategy]:
     own = (value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__)
     found = [value for value in own if isinstance(value, type) and issubclass(value, Strategy)]
     if not found:
-        raise InvalidInput(f"{module.__file__} defines no strategy; begin its name with an underscore, or add one.")
+        raise InvalidInput(f"{module.__file__} defines no strategy; add one, or begin its name with an underscore.")
     return found[0]
 
 
