@@ -33,8 +33,8 @@ def read(path: str | os.PathLike[str], *, trusted: bool) -> tuple[dict[str, Any]
     if not is_object_file(path):
         if not trusted:
             raise DataError(
-                f"{path} is a file of an earlier version, or was not written by save(); reading it as a pickle runs "
-                "code. If you trust where it comes from, load it with trusted=True."
+                f"{path} is a file of an earlier version, or was not written by save(). Earlier versions wrote "
+                "pickles, and reading a pickle runs code; if you trust where it comes from, load it with trusted=True."
             )
         return read_pickle(path, kind=KIND)["state"], None
     content = read_objects(path, trusted=trusted)

@@ -87,7 +87,7 @@ class View:
 
     @cached_property
     def embeddings(self) -> Floats:
-        """(candidates, features): the model's last hidden layer, or what stands for it."""
+        """(candidates, features): the model's last hidden layer, or numeric items themselves."""
         return _finite(self.answers.embeddings(self.candidates), self.candidates)
 
     @cached_property

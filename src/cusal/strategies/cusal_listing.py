@@ -7,8 +7,9 @@ Bui et al., appendix "Demo notebook code", with the Dirichlet kernel of ece-kde 
     order = np.lexsort((confidence, -ece)), which puts NaN last
 
 Only the pool x labelled block is computed, in tiles of rows; the listing builds all pairs and uses this block alone.
-The softmax is float32 too. The logits are not available, but torch.softmax begins with log p - max log p, which the
-float64 probabilities determine, so that it returns the same bits as for the network's float32 logits.
+The softmax is float32 too. The logits z are not available, but torch.softmax first subtracts their maximum, and
+z - max z = log p - max log p of the float64 probabilities, so that it returns the same bits as for the network's
+float32 logits.
 """
 
 from dataclasses import dataclass
