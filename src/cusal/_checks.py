@@ -1,10 +1,10 @@
-"""Checks of what enters: each returns the value in its one internal form or raises `InvalidInput`.
+"""Input checks: each returns the value in its one internal form or raises `InvalidInput`.
 
-Input is checked once, at the border, and trusted from there on. Large arrays are looked at tile by tile.
+Input is checked once, at the border, and trusted afterwards. Large arrays are checked tile by tile.
 
 The kernel weighs a row by its sum to the power 1 / bandwidth, so a row of probabilities that is off by a rounding of
-float16 or of a file with three decimals would count a thousandfold. Rows that pass are therefore divided by their sum
-in float64. Rows of float64 that sum to one already are left as they are: nothing moves by a last bit, and a
+float16 or of a file with three decimals would count a thousand times as much. Rows that pass are therefore divided by
+their sum in float64. Rows of float64 that already sum to one are left as they are: not one bit changes, and a
 memory-mapped pool of them stays on disk.
 """
 
@@ -19,8 +19,8 @@ from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput, PoolExhausted
 
 TILE_BYTES = 4 << 20
-SUM_TOLERANCE = 1e-2  # of float16, and of files that keep two or three decimals
-SUMS_TO_ONE = 1e-13  # a sum of float64 probabilities that is nearer to one is one, up to rounding
+SUM_TOLERANCE = 1e-2  # allows for float16, and for files with two or three decimals
+SUMS_TO_ONE = 1e-13  # float64 sums within this distance of one differ from it by rounding only
 
 
 def as_array(values: Any, name: str = "the array") -> NDArray[Any]:
@@ -47,7 +47,7 @@ def as_probs(values: Any, name: str = "probs", *, classes: int | None = None) ->
 
 
 def as_unchecked_probs(values: Any, name: str = "probs", *, classes: int | None = None) -> Floats:
-    """Return an (n, classes) array of floating-point numbers, in the precision that they came in."""
+    """Return an (n, classes) array of floating-point numbers, in the precision in which they were given."""
     probs = as_array(values, name)
     if probs.ndim != 2 or probs.shape[1] < 2:
         raise InvalidInput(
@@ -86,13 +86,13 @@ def _as_floats(values: NDArray[Any], name: str) -> Floats:
 
 
 def _unit_rows(probs: Floats, name: str) -> NDArray[np.float64]:
-    """Return the rows divided by their sums; the array itself where all of them sum to one."""
+    """Return the rows divided by their sums; the array itself if all of them sum to one."""
     rows = UnitRows(probs, name)
     return rows.rows if rows.as_they_are else rows[:]  # type: ignore[return-value]
 
 
 class UnitRows:
-    """Checked rows of probabilities, divided by their sums as they are read: no copy of a large array is made.
+    """Checked rows of probabilities, divided by their sums when they are read: a large array is never copied.
 
     >>> UnitRows(np.array([[0.5, 0.5], [0.25, 0.76]], dtype=np.float16), "probs")[1:].round(4)
     array([[0.2476, 0.7524]])

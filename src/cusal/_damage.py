@@ -1,7 +1,7 @@
-"""What reading a damaged `.npy` or `.npz` file raises.
+"""The errors that reading a damaged `.npy` or `.npz` file raises.
 
-NumPy parses the header of an array as a piece of Python, so that errors of the tokenizer and the parser come through;
-zipfile has errors of its own for archives that ask for what it does not know.
+NumPy parses the header of an array as Python, so that errors of the tokenizer and the parser come through. The zipfile
+module raises its own errors for archives that require features it does not have.
 """
 
 import struct
@@ -19,7 +19,7 @@ DAMAGED = (
     OverflowError,
     MemoryError,
     RecursionError,
-    # A header that is no Python; NumPy's warning about an old one, where warnings are errors.
+    # A header that is not Python; NumPy's warning about an old one, where warnings are errors.
     SyntaxError,
     tokenize.TokenError,
     Warning,

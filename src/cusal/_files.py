@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import os
 import uuid
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that a reader, or a kill at any moment, sees the old content or the new one."""
+    """Write a file so that it holds the old or the new content at every moment, even if the process is killed."""
     target = Path(path)
-    part = target.with_name(f".{target.name}.{uuid.uuid4().hex}")  # not mkstemp: its files are for the owner alone
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex}")  # not mkstemp: only the owner could read its files
     try:
         with part.open("xb") as file:
             file.write(content)

@@ -1,16 +1,16 @@
-"""The folders that cusal keeps files in: one for what can be computed or downloaded again."""
+"""The folder in which cusal keeps what can be computed or downloaded again."""
 
 import os
 from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """Return the folder of what can be computed again: that of CUSAL_CACHE, else the user's cache folder."""
+    """Return the folder for what can be computed again: CUSAL_CACHE if set, else one in the user's cache."""
     return chosen_folder(os.environ.get("CUSAL_CACHE"))
 
 
 def chosen_folder(folder: str | Path | None) -> Path:
-    """Return `folder` where one is named, else cusal's folder in the user's cache."""
+    """Return `folder` if it is given, else cusal's folder in the user's cache."""
     if folder:
         return Path(folder).expanduser()
     try:

@@ -1,4 +1,4 @@
-"""Things of the user's own, named as "package.module:Name" where cusal's own have a plain name."""
+"""Classes of the user, named as "package.module:Name"; those of cusal have plain names."""
 
 import importlib
 import os
@@ -9,14 +9,14 @@ from cusal.errors import InvalidInput, UnknownName
 
 
 def is_import_name(name: str) -> bool:
-    """Return whether a name says where to import something from."""
+    """Return whether a name is of the form "package.module:Name"."""
     return ":" in name
 
 
 def import_name(name: str, kind: str) -> Any:
-    """Return what "package.module:Name" names; errors call it a `kind`.
+    """Return the object called "package.module:Name"; error messages call it a `kind`.
 
-    The folder that the program was started in counts as a place to import from, as it does for `python -m`.
+    Modules are also looked for in the current folder, as with `python -m`.
 
     >>> import_name("fractions:Fraction", "number")
     <class 'fractions.Fraction'>
@@ -37,7 +37,7 @@ def _import(module: str, name: str, kind: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if not error.name or not f"{module}.".startswith(f"{error.name}."):
-            raise  # the module is there, and lacks something of its own
+            raise  # the module exists; something that it imports is missing
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())  # for good: checkpoints of the user's classes are unpickled later
             return _import(module, name, kind)

@@ -1,4 +1,4 @@
-"""Numbers that depend on what an item holds, and not on where it lies or how it is kept."""
+"""Hashes that depend on the content of an item, not on its position or storage type."""
 
 import hashlib
 from typing import Any
@@ -14,9 +14,9 @@ LOOKED_AT = 512  # items of a data set that is not in memory
 
 
 def content_keys(X: Any, seed: int = 0) -> NDArray[np.uint64]:
-    """Return each item a number below 2**64 that depends on its content and the seed alone, (n,).
+    """Return a number below 2**64 for each item, (n,), which depends only on its content and the seed.
 
-    Items of equal content have equal numbers; whether numbers are kept as float32 or float64 does not count.
+    Items of equal content have equal numbers, whether they are stored as float32 or as float64.
     """
     keyed = hashlib.blake2b(digest_size=8, key=str(seed).encode())
     keys = np.empty(count_items(X), dtype=np.uint64)
@@ -40,9 +40,10 @@ def _hash(keyed: Any, content: bytes) -> int:
 
 
 def fingerprint(items: Any) -> str:
-    """Return a text that tells these items from others: a digest of what they hold, in their order.
+    """Return a digest of the content of the items, in their order, to recognise them later.
 
-    Items in memory are read whole, those on disk and data sets that take one integer at a time at `LOOKED_AT` places.
+    Items in memory are read completely. Of items on disk, and of data sets that take one integer at a time, `LOOKED_AT`
+    are read.
     """
     digest = hashlib.blake2b(str(count_items(items)).encode(), digest_size=16)
     if hasattr(items, "indptr"):  # sparse
@@ -61,7 +62,7 @@ def fingerprint(items: Any) -> str:
 
 
 def _item_contents(tile: Any) -> list[bytes]:
-    """Return the content of each item; of an item that is no array, text or record, what it can be turned into."""
+    """Return the content of each item as bytes; an item other than an array, text or record has none."""
     if isinstance(tile, list | tuple):
         return [_object_content(item) for item in tile]
     return _contents(as_array(tile[:] if getattr(tile, "lazy", False) else tile))

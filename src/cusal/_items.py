@@ -1,4 +1,4 @@
-"""The items of a data set in whatever container people have them, and some of them in a container that models take.
+"""The items of a data set in any container that people use, and subsets of them in containers that models accept.
 
 | container | what a model is given |
 |---|---|
@@ -56,9 +56,9 @@ def count_items(items: Any) -> int:
 
 
 def take(items: Any, indices: Indices | slice) -> Any:
-    """Return some of the items, in a container that models take.
+    """Return some of the items, in a container that models accept.
 
-    Items with a true attribute `lazy` lie on disk and are not read here: a model that trains on them reads batches.
+    Items with a true attribute `lazy` are on disk and are not read here: a model that trains on them reads batches.
     """
     if getattr(items, "lazy", False):
         return Subset(items, np.arange(len(items))[indices])
@@ -71,7 +71,7 @@ def take(items: Any, indices: Indices | slice) -> Any:
 
 @dataclass(frozen=True)
 class Subset:
-    """Some of the items, not copied, indexed like the whole."""
+    """Some of the items, without a copy, indexed like the whole."""
 
     items: Any
     rows: Indices
@@ -93,7 +93,7 @@ class Subset:
         return self.items[self.rows[key]] if self.lazy else take(self.items, self.rows[key])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return them all as an array, for models that need them so."""
+        """Return all of them as an array, for models that need one."""
         return np.asarray(self[:], dtype=dtype)
 
 
@@ -101,8 +101,8 @@ class Subset:
 class OneByOne:
     """A data set that takes one integer at a time, for instance torch's or Hugging Face's, indexed by arrays.
 
-    An item that is a pair, as torch data sets return it, is its first part. Of a record, it is the only field that is
-    no label.
+    If an item is a pair, as in torch data sets, its first part is used. If it is a record, the one field that is not a
+    label is used.
 
     >>> OneByOne([(np.zeros(2), 1), (np.ones(2), 0)])[np.array([1])]
     array([[1., 1.]])

@@ -1,13 +1,13 @@
-"""Objects as one zip file of JSON, arrays and tensors: reading it runs no code of the file's.
+"""Objects as one zip file of JSON, arrays and tensors, which can be read without running code from the file.
 
     content.json           the tree of values; an object is its class by name and its state
     arrays/N.npy           NumPy arrays
     weights.safetensors    torch tensors
     pickles/N.pickle       what has no other form, for instance a function; read only from files that are trusted
 
-Classes of cusal, scikit-learn and torch.nn are made again without trust. Any other class would have to be imported,
-and its module is code; that too needs trust. A scikit-learn estimator is written as its settings: one that was fitted
-raises `FittedEstimator`, unless it may be pickled.
+Objects of classes of cusal, scikit-learn and torch.nn are rebuilt without trust. Any other class would have to be
+imported, which runs the code of its module; that needs trust too. A scikit-learn estimator is written as its settings:
+a fitted one raises `FittedEstimator`, unless it may be pickled.
 """
 
 import importlib
@@ -27,25 +27,27 @@ from cusal._files import write_whole
 from cusal.errors import DataError
 
 SAFE = ("cusal.", "sklearn.", "torch.nn.")
-SMALL = 64  # numbers of an array that stands in the JSON itself
+SMALL = 64  # arrays of up to this many numbers are written into the JSON
 KINDS = ("tuple", "dict", "array", "tensor", "name", "estimator", "object", "module", "pickle")
 FUNCTIONS = ("sklearn.feature_selection.", "sklearn.metrics.")  # whose functions are settings of estimators
 Node = Any  # what JSON holds
 
 
 class FittedEstimator(Exception):
-    """A fitted scikit-learn estimator was met, whose state only a pickle could hold."""
+    """Raised for a fitted scikit-learn estimator, whose state only a pickle can hold."""
 
 
 def write_objects(path: str | os.PathLike[str], content: Any, *, pickle_fitted: bool = False) -> None:
-    """Write a value to a file, whole or not at all.
+    """Write a value to a file, completely or not at all.
 
     Parameters
     ----------
-    path : path of the file
-    content : value of plain types, arrays, tensors, and objects
-    pickle_fitted : bool
-        Whether fitted scikit-learn estimators are pickled. Otherwise one raises `FittedEstimator`.
+    path : path
+        The file to write.
+    content : object
+        A value of plain types, arrays, tensors and objects.
+    pickle_fitted : bool, default False
+        Whether fitted scikit-learn estimators are pickled. If not, they raise `FittedEstimator`.
     """
     writer = _Writer(pickle_fitted)
     tree = json.dumps(writer.encode(content))
@@ -67,7 +69,7 @@ def read_objects(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
     Raises
     ------
     DataError
-        If the file is missing or damaged, or holds something that needs trust and `trusted` is false.
+        If the file is missing or damaged, or if it holds something that needs trust and `trusted` is false.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -144,7 +146,7 @@ class _Writer:
         return {"#": "estimator", "class": _name(type(value)), "settings": self.encode(value.get_params(deep=False))}
 
     def _module(self, value: Any) -> Node:
-        """Return a torch module by its parts; one with hooks, which are functions, has no other form than a pickle."""
+        """Return a torch module by its parts; one with hooks, which are functions, can only be pickled."""
         from torch import nn
 
         own = set(vars(nn.Module())) - {"training"}
@@ -172,7 +174,7 @@ class _Writer:
 
 
 class _Unwritable(Exception):
-    """A value has no other form than a pickle."""
+    """Raised for a value that can only be pickled."""
 
 
 class _Reader:
@@ -259,7 +261,7 @@ class _Reader:
         for part in qualified.split("."):
             found = getattr(found, part)
         if not isinstance(found, type):
-            raise DataError(f"{self.path}: {name} is no class; expected a file written by save().")
+            raise DataError(f"{self.path}: {name} is not a class; expected a file written by save().")
         return found
 
     def _need_trust(self, what: str) -> None:
@@ -293,7 +295,7 @@ def _is_named(value: Any) -> bool:
 
 
 def _reduces_itself(kind: type) -> bool:
-    """Return whether a class says itself how it is pickled: its attributes alone may not make it again."""
+    """Return whether a class defines how it is pickled: its attributes alone may not be enough to rebuild it."""
     own = [vars(base) for base in kind.__mro__[:-1]]
     return any("__reduce__" in names or "__reduce_ex__" in names or names.get("__slots__") for names in own)
 

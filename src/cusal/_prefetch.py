@@ -1,4 +1,4 @@
-"""Reading one step ahead: the next tile is read while the last is worked on."""
+"""Reading one step ahead: the next tile is read while the current one is processed."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def read_ahead(items: Iterator[T]) -> Iterator[T]:
-    """Give the same items; the next one is made in a thread while the caller works on this one."""
+    """Yield the same items, each produced in a thread while the caller works on the one before."""
     with ThreadPoolExecutor(1) as thread:
         coming = thread.submit(next, items, None)
         while (item := coming.result()) is not None:

@@ -1,4 +1,4 @@
-"""How far a long computation is and how long it still takes: a bar on a terminal, lines elsewhere."""
+"""How far a long computation is and how long the rest takes: a bar on a terminal, lines elsewhere."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 class Progress:
-    """Counts what is done of a known number of things and shows it on standard error.
+    """A counter of what is done of a known number of things, shown on standard error.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Progress:
     quiet : bool
         Show nothing.
     always : bool
-        Write a last line at the end even if all took less than ten seconds. Only where there is no terminal.
+        Write a last line even if the whole took less than ten seconds. It matters only without a terminal.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Progress:
             self._write_line()
 
     def resume(self, count: int) -> None:
-        """Count things that an earlier computation has done."""
+        """Count things that an earlier computation did."""
         self.done += count
         self.resumed += count
 
@@ -106,7 +106,7 @@ class Progress:
 
 
 def duration(seconds: float | None) -> str:
-    """Return a time in words of two units.
+    """Return a duration as text, in two units.
 
     >>> duration(7500), duration(200), duration(None)
     ('2 h 05 min', '3 min 20 s', 'not known yet')

@@ -5,7 +5,7 @@ optional: without them two-dimensional numeric items are their own embedding, an
 its samples.
 
 Two more are for training variants. A model whose `uses_unlabelled` is true is fitted by `fit(X, y, unlabelled=U)`;
-U has a length and gives items for an array of positions. `scoring_proba(X)` and `scoring_embed(X)` are what strategies
+U has a length and is indexed by an array of positions. `scoring_proba(X)` and `scoring_embed(X)` are what strategies
 see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`.
 """
 
@@ -34,7 +34,7 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def unseeded(model: Model) -> list[str]:
-    """Return the names of the model's random states that the user left open."""
+    """Return the names of the model's random states that the user did not set."""
     if hasattr(model, "get_params"):
         params = model.get_params(deep=True)
         return sorted(
@@ -44,7 +44,7 @@ def unseeded(model: Model) -> list[str]:
 
 
 def with_settings(model: AnyModel, other: AnyModel) -> AnyModel:
-    """Return a copy of a model, fitted or not, with the settings of another of its kind, random states among them."""
+    """Return a copy of a model, fitted or not, with the settings of another of its kind, random states included."""
     model = copy.deepcopy(model)
     if hasattr(other, "get_params"):
         model.set_params(**other.get_params(deep=False))  # type: ignore[attr-defined]
@@ -134,16 +134,16 @@ def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
             return aligned
         if sampled.ndim != 3 or sampled.shape[2] != classes:
             raise InvalidInput(
-                f"sample_proba of {_name(model)} gave shape {sampled.shape}; expected (rows, samples, {classes})."
+                f"sample_proba of {_name(model)} returned shape {sampled.shape}; expected (rows, samples, {classes})."
             )
         return sampled
     members = list(getattr(model, "estimators_", ()))
     if len(members) < 2 or not all(hasattr(member, "predict_proba") for member in members):
         raise MissingMethod(
-            f"{_name(model)} has no method sample_proba(X, samples) and is no ensemble of classifiers; use a network "
-            "with dropout, a random forest or bagging, or a strategy that needs no samples."
+            f"{_name(model)} has no method sample_proba(X, samples) and is not an ensemble of classifiers; use a "
+            "network with dropout, a random forest or bagging, or a strategy that needs no samples."
         )
-    # A smaller ensemble gives all the samples it has.
+    # An ensemble with fewer members yields as many samples as it has members.
     chosen = np.unique(np.linspace(0, len(members) - 1, min(samples, len(members))).round().astype(int))
     features = getattr(model, "estimators_features_", None)
     columns = np.asarray(model.classes_, dtype=np.int64)  # type: ignore[attr-defined]

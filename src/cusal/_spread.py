@@ -17,10 +17,10 @@ TILE_NUMBERS = 4 << 20  # in one block of distances: 16 MB of float32
 
 
 def k_centre(points: Floats, count: int, *, centres: Floats | None = None, first: int = 0) -> Indices:
-    """Give `count` rows, each the farthest from `centres` and from the rows chosen before it.
+    """Return `count` rows, each the farthest from `centres` and from the rows chosen before it.
 
     With no centres the row `first` comes first. The greedy 2-approximation of k-centre (Gonzalez 1985;
-    Sener and Savarese 2018), in O(count * n) distances and O(n) memory. Equal distances go by row.
+    Sener and Savarese 2018), in O(count * n) distances and O(n) memory. Ties go to the lower row.
     """
     points = as_points(points)
     squares = row_squares(points)
@@ -37,10 +37,10 @@ def k_centre(points: Floats, count: int, *, centres: Floats | None = None, first
 def k_means_plus_plus(
     distances: Callable[[int], Distances], count: int, *, first: int, rng: np.random.Generator
 ) -> Indices:
-    """Give `count` rows: `first`, then each drawn in proportion to its squared distance from those before.
+    """Return `count` rows: `first`, then each drawn in proportion to its squared distance from those before.
 
-    `distances` gives the squared distance (n,) of every row to one row. The seeding of Arthur and
-    Vassilvitskii (2007). Where all rows left coincide with chosen ones, they are equally likely.
+    `distances` returns the squared distance (n,) of every row to one row. This is the seeding of Arthur and
+    Vassilvitskii (2007). If all remaining rows coincide with chosen ones, they are equally likely.
     """
     chosen = np.empty(count, dtype=np.int64)
     chosen[0] = first
@@ -61,18 +61,18 @@ def k_means_plus_plus(
 
 
 def as_points(points: Floats) -> Floats:
-    """Give the points in a precision that matrix products are fast and exact enough in."""
+    """Return the points in a precision in which matrix products are fast and exact enough."""
     return points if points.dtype in (np.float32, np.float64) else points.astype(np.float32)
 
 
 def most_central(points: Floats) -> int:
-    """Give the row nearest to the mean of all."""
+    """Return the row nearest to the mean of all rows."""
     points = as_points(points)
     return int(np.argmin(squared_distances(points, row_squares(points), points.mean(axis=0, dtype=np.float64))))
 
 
 def nearest_centre(points: Floats, squares: Distances, centres: Floats | None) -> Distances:
-    """Give the squared distance of each row to the nearest centre, (n,); infinity where there are none."""
+    """Return the squared distance of each row to the nearest centre, (n,); infinity where there are none."""
     nearest = np.full(len(points), np.inf)
     if centres is None or len(centres) == 0:
         return nearest
@@ -89,18 +89,18 @@ def nearest_centre(points: Floats, squares: Distances, centres: Floats | None) -
 
 
 def row_squares(points: Floats) -> Distances:
-    """Give the squared length of each row, (n,)."""
+    """Return the squared length of each row, (n,)."""
     return np.asarray(np.einsum("nd,nd->n", points, points, dtype=np.float64))
 
 
 def squared_distances(points: Floats, squares: Distances, centre: Floats) -> Distances:
-    """Give the squared distance of each row to one centre, (n,)."""
+    """Return the squared distance of each row to one centre, (n,)."""
     centre = centre.astype(points.dtype, copy=False)
     centre_square = float(row_squares(centre[None])[0])
     return _rounded(squares - 2.0 * (points @ centre) + centre_square, squares + centre_square, points.dtype)
 
 
 def _rounded(distances: Distances, scale: Distances, dtype: np.dtype) -> Distances:
-    """Give the distances, those within the rounding of their terms as zero: equal rows are at distance 0."""
+    """Return the distances, with those within the rounding of their terms set to zero: equal rows are at distance 0."""
     distances[distances <= 16 * np.finfo(dtype).eps * scale] = 0
     return distances

@@ -1,7 +1,7 @@
 """A classifier around another, which changes its probabilities and nothing else.
 
-Embeddings, samples, warm starts, unlabelled items and a scoring of its own are the wrapped model's, and there are none
-where it has none; probabilities, however they were asked for, pass through `_changed`.
+Embeddings, samples, warm starts, unlabelled items and separate scoring are those of the wrapped model, if it has them.
+Probabilities, whichever method returns them, pass through `_changed`.
 """
 
 import copy
@@ -46,16 +46,16 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def uses_unlabelled(self) -> bool:
-        """Whether the model is to be fitted with the unlabelled items at hand."""
+        """Whether the model is also fitted to the unlabelled items."""
         return bool(getattr(self.model, "uses_unlabelled", False))
 
     @property
     def warm_start(self) -> bool:
-        """Whether the model continues from the fit before."""
+        """Whether the model continues from its previous fit."""
         return bool(getattr(self.model, "warm_start", False))
 
     def predict_proba(self, X: Any) -> Probs:
-        """Return changed probabilities.
+        """Return the model's probabilities, changed.
 
         Parameters
         ----------
@@ -150,11 +150,11 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self._fitted().scoring_embed(X))
 
     def _changed(self, probs: Any, X: Any) -> Probs:
-        """Return what becomes of the model's probabilities of items X, (rows, classes) or (rows, samples, classes)."""
+        """Return the model's probabilities of items X, changed, (rows, classes) or (rows, samples, classes)."""
         raise NotImplementedError
 
     def _fit_model(self, X: Any, y: Any, unlabelled: Any) -> Any:
-        """Return the model fitted to (X, y); where it starts warm, the one fitted before with the settings of now."""
+        """Return the model fitted to (X, y); a warm one continues from its last fit, with its current settings."""
         continues = self.warm_start and hasattr(self, "model_")
         model = protocol.with_settings(self.model_, self.model) if continues else unfitted(self.model)
         if self.uses_unlabelled and unlabelled is not None:

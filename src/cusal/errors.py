@@ -1,7 +1,7 @@
 """Every error that cusal raises on purpose.
 
-Each says what was met, what was expected and what to do. All of them are a `CusalError`, and each is also the
-built-in error that a caller would expect.
+The message of each says what was met, what was expected and what to do. All of them derive from `CusalError`, and each
+also derives from the built-in error that a caller would expect.
 """
 
 import difflib
@@ -9,19 +9,46 @@ from collections.abc import Iterable
 
 
 class CusalError(Exception):
-    """The base of every error that cusal raises on purpose."""
+    """The base of every error that cusal raises on purpose.
+
+    Catch it to handle all of them. Any other error is a bug, in cusal or in the code that calls it.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> try:
+    ...     cusal.query([[0.9, 0.1]], batch_size=5, strategy="margin")
+    ... except cusal.CusalError as error:
+    ...     print(error)
+    asked for 5 items, but only 1 are open; lower batch_size or stop.
+    """
 
 
 class CusalWarning(UserWarning):
-    """Something that works, but perhaps not as the caller expects."""
+    """A warning about something that works, but perhaps not as the caller expects."""
 
 
 class InvalidInput(CusalError, ValueError):
-    """A value, shape or type that does not fit; the message names the row or value."""
+    """Raised for a value, shape or type that is not accepted; the message names the row or the value."""
 
 
 class UnknownName(CusalError, ValueError):
-    """A name that nothing answers to; the message suggests the nearest one."""
+    """Raised for a name that is not known; the message suggests the nearest one.
+
+    Parameters
+    ----------
+    kind : str
+        What is named, such as "strategy".
+    name : object
+        The unknown name.
+    known : iterable of str
+        The known names.
+
+    Examples
+    --------
+    >>> print(UnknownName("strategy", "margn", ["margin", "random"]))
+    there is no strategy named 'margn'; did you mean 'margin'?
+    """
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         known = sorted(known)
@@ -31,27 +58,35 @@ class UnknownName(CusalError, ValueError):
 
 
 class PoolExhausted(CusalError, ValueError):
-    """More items were asked for than are still open."""
+    """Raised when more items are asked for than are open."""
 
 
 class NotReady(CusalError, RuntimeError):
-    """Something that must come first is missing, for instance labels of a second class."""
+    """Raised when an earlier step is missing, for instance labels of a second class before a fit."""
 
 
 class MissingMethod(CusalError, TypeError):
-    """The model lacks a method that the strategy needs."""
+    """Raised when the model lacks a method that the strategy needs."""
 
 
 class MissingExtra(CusalError, ImportError):
-    """An optional dependency is not installed."""
+    """Raised when an optional dependency is not installed.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs it.
+    extra : str
+        The extra of cusal that installs it, such as "torch".
+    """
 
     def __init__(self, purpose: str, extra: str) -> None:
         super().__init__(f"{purpose} needs an optional dependency; run: pip install 'cusal[{extra}]'")
 
 
 class DataError(CusalError, OSError):
-    """A data file is missing, truncated or not what its name says; the message names the file."""
+    """Raised when a data file is missing, truncated or not what its name says; the message names the file."""
 
 
 class StoreError(CusalError, RuntimeError):
-    """The store of runs cannot be opened, read or written."""
+    """Raised when the store of runs cannot be opened, read or written."""

@@ -213,7 +213,7 @@ REFUSED = {
     ),
     "setting beside an object": (
         lambda: cusal.query([[0.5, 0.5]], strategy=cusal.strategies.Margin(), bandwidth=1),
-        "bandwidth was given beside a strategy object",
+        "bandwidth was given with a strategy object",
     ),
     "no labels for cusal": (lambda: cusal.query([[0.5, 0.5]]), "give labelled_probs and labels"),
     "half of the labels": (lambda: cusal.query([[0.5, 0.5]], [[0.5, 0.5]]), "labelled_probs was given without labels"),
@@ -299,7 +299,7 @@ def test_a_strategy_of_ones_own_is_named_by_module_and_class(tmp_path, monkeypat
     query = cusal.query(probs, batch_size=1, strategy="my_strategies:Surest", power=2.0)
     assert query.indices.tolist() == [1]
     assert query.strategy == "my_strategies:Surest"
-    with pytest.raises(InvalidInput, match=r"no strategy; expected a class that derives from cusal\.Strategy"):
+    with pytest.raises(InvalidInput, match=r"not a strategy; expected a class that derives from cusal\.Strategy"):
         cusal.strategies.find("my_strategies:nothing")
     with pytest.raises(UnknownName, match="named 'Sureest'; did you mean 'Surest'"):
         cusal.strategies.find("my_strategies:Sureest")

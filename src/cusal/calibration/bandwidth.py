@@ -21,8 +21,30 @@ GRID = (*np.logspace(-5, -1, 15).tolist(), 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 def select_bandwidth(probs: Any, grid: ArrayLike = GRID) -> float:
-    """Give the bandwidth of `grid` under which `probs`, (n, classes) or one column, are most likely.
+    """Return the bandwidth under which a set of predictions is most likely, by leave-one-out likelihood.
 
+    Labels are not needed. The cost is one kernel sum over all pairs of rows for each bandwidth of the grid.
+
+    Parameters
+    ----------
+    probs : (n, classes) array, or (n,) array
+        Predicted probabilities, at least two rows; or scores of the second of two classes.
+    grid : sequence of float, optional
+        The bandwidths to compare, each at least 1e-7. By default 20 values from 1e-5 to 1.
+
+    Returns
+    -------
+    float
+        The best bandwidth of the grid; the earlier one if two are equally good.
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer than two rows, a row is not a probability distribution, or the grid is empty or holds a
+        bandwidth that is too small.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> select_bandwidth(np.random.default_rng(0).dirichlet(np.ones(3), size=200)) > 1e-3
     True
@@ -42,7 +64,7 @@ def select_bandwidth(probs: Any, grid: ArrayLike = GRID) -> float:
 
 
 def log_likelihood(probs: Floats, bandwidth: float) -> float:
-    """Give the leave-one-out log likelihood of `probs` under one bandwidth."""
+    """Return the leave-one-out log likelihood of `probs` under one bandwidth."""
     unlabelled = np.zeros(len(probs), dtype=np.int64)
     masses = iterate_log_mass(probs, probs, unlabelled, bandwidth=bandwidth, leave_one_out=True)
     total = sum(float(log_mass[:, 0].sum()) for _, log_mass in masses)

@@ -1,4 +1,4 @@
-"""The two theorems of Bui et al. as numbers that a user can read.
+"""The two theorems of Bui et al. as numbers.
 
 Thm 1 (rate)    E|estimate - truth|^2  <=  O( 1 / (n b^((K-1)/2)) + b^2 )
 Thm 2 (bound)   E error <= epsilon + sqrt( L^2 log(2/delta) / (2 (m + n)) )   with probability 1 - delta
@@ -13,10 +13,31 @@ from cusal.errors import InvalidInput
 
 
 def estimator_rate(labelled: int, classes: int, *, bandwidth: float = 1e-3) -> float:
-    """Give the rate of Theorem 1 without its constant: how fast the estimate closes in on the truth.
+    """Return the rate of Theorem 1 without its constant: how fast the estimate converges to the true error.
 
-    Only ratios of rates mean something, for instance between two bandwidths or two numbers of labels.
+    Only ratios of rates are meaningful, for instance between two bandwidths or two numbers of labels.
 
+    Parameters
+    ----------
+    labelled : int
+        Number of labelled points, n.
+    classes : int
+        Number of classes, K, at least 2.
+    bandwidth : float, default 1e-3
+        Bandwidth of the kernel, b.
+
+    Returns
+    -------
+    float
+        1 / (n b^((K-1)/2)) + b^2; infinity where the first term overflows.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+
+    Examples
+    --------
     >>> estimator_rate(400, 2) / estimator_rate(100, 2) < 0.3
     True
     """
@@ -28,11 +49,33 @@ def estimator_rate(labelled: int, classes: int, *, bandwidth: float = 1e-3) -> f
 
 
 def error_bound(mean_error: float, *, labelled: int, pool: int, delta: float = 0.05, largest: float = 2.0) -> float:
-    """Give the bound of Theorem 2 on the expected calibration error of unseen data.
+    """Return the bound of Theorem 2 on the expected calibration error on unseen data.
 
-    `mean_error` is the mean calibration error of the queried points after training (the theorem's epsilon),
-    `largest` the most that one point's error can be: 2 for p = 1. The theorem supposes an unbiased estimate.
+    The theorem assumes that the estimate of the error is unbiased.
 
+    Parameters
+    ----------
+    mean_error : float
+        Mean calibration error of the queried points after training: the theorem's epsilon.
+    labelled, pool : int
+        Number of labelled points and of pool points; one of them may be 0.
+    delta : float, default 0.05
+        The bound holds with probability 1 - delta.
+    largest : float, default 2
+        The largest error that one point can have: 2 for p = 1.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+
+    Examples
+    --------
     >>> round(error_bound(0.1, labelled=100, pool=900), 3)
     0.186
     """

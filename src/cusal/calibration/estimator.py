@@ -4,22 +4,24 @@ from dataclasses import dataclass
 
 from cusal._checks import as_positive
 
-# Below it, the rounding of the kernel's constants, about 1e-16 / bandwidth, nears the tolerance of ties.
+# Below this, the rounding of the kernel's constants, about 1e-16 / bandwidth, approaches the tolerance of ties.
 SMALLEST_BANDWIDTH = 1e-7
 
 
 @dataclass(frozen=True)
 class Estimator:
-    """How the calibration error of a prediction is estimated from labelled points.
+    """The settings by which the calibration error of a prediction is estimated from labelled points.
 
     Parameters
     ----------
     bandwidth : float, default 1e-3
-        Of the Dirichlet kernel, at least 1e-7. A smaller one looks at nearer predictions only.
+        Bandwidth of the Dirichlet kernel, at least 1e-7. The smaller it is, the closer a labelled prediction must be
+        to count as evidence.
     p : float, default 1
-        The power of the error, 1 or more.
+        The power in the error, sum_k |ratio_k - q_k|^p; 1 or more.
     density_floor : float or None, default 1e-10
-        A point of lower density is unsupported. None estimates without a floor.
+        A point whose kernel density is lower is unsupported: there is no labelled evidence near it. None estimates
+        without a floor.
 
     Raises
     ------

@@ -22,18 +22,18 @@ SMALLEST = np.finfo(np.float64).tiny
 
 
 def log_constants(reference: Floats, bandwidth: float) -> NDArray[np.float64]:
-    """Give c_i for each reference row, (n,)."""
+    """Return c_i for each reference row, (n,)."""
     scaled = reference.astype(np.float64) / bandwidth
     classes = reference.shape[1]
     return np.asarray(gammaln(1 / bandwidth + classes) - gammaln(scaled + 1).sum(axis=1))
 
 
 def log_clamped(probs: Floats) -> NDArray[np.float64]:
-    """Give log probs in float64, finite also where a probability is zero."""
+    """Return log probs in float64, finite even where a probability is zero."""
     return np.asarray(np.log(np.maximum(probs.astype(np.float64), SMALLEST)))
 
 
 def log_kernel(pool: Floats, reference: Floats, bandwidth: float) -> NDArray[np.float64]:
-    """Give log k(q_j; h_i) for every pool row j and reference row i, (pool, reference)."""
+    """Return log k(q_j; h_i) for every pool row j and reference row i, (pool, reference)."""
     scaled = reference.astype(np.float64) / bandwidth
     return np.asarray(log_clamped(pool) @ scaled.T + log_constants(reference, bandwidth))

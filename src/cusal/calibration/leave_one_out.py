@@ -22,11 +22,35 @@ from cusal.errors import InvalidInput
 
 
 def canonical_error(probs: Any, labels: Any, *, bandwidth: float = 1e-3, p: float = 1) -> float:
-    """Give the canonical calibration error of a labelled set.
+    """Return the canonical calibration error of a labelled set: that of the whole vector of probabilities.
 
-    `probs` is (n, classes), or (n,) scores of the second of two classes, for which the error of that one column
-    is given (Beta kernel).
+    Each point is compared with the labels of all other points whose predictions are near.
 
+    Parameters
+    ----------
+    probs : (n, classes) array, or (n,) array
+        Predicted probabilities of at least two labelled points, or
+        scores of the second of two classes, for which the error of that one column is returned (Beta kernel).
+    labels : (n,) array of int
+        Class numbers: the columns of `probs`.
+    bandwidth : float, default 1e-3
+        Bandwidth of the Dirichlet kernel, at least 1e-7.
+    p : float, default 1
+        The power in the error, 1 or more.
+
+    Returns
+    -------
+    float
+        The leave-one-out mean of sum_k |ratio_k - q_k|^p, without a p-th root.
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer than two rows, a row is not a probability distribution, a label is not a column, or a setting
+        is out of its range.
+
+    Examples
+    --------
     >>> round(canonical_error([[0.9, 0.1], [0.9, 0.1]], [0, 0]), 6)
     0.2
     """
@@ -39,14 +63,70 @@ def canonical_error(probs: Any, labels: Any, *, bandwidth: float = 1e-3, p: floa
 
 
 def marginal_error(probs: Any, labels: Any, *, bandwidth: float = 1e-3, p: float = 1) -> float:
-    """Give the mean over the classes of each class's one-against-rest calibration error."""
+    """Return the marginal calibration error of a labelled set: the mean of the one-against-rest errors of the classes.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities of at least two labelled points.
+    labels : (n,) array of int
+        Class numbers: the columns of `probs`.
+    bandwidth : float, default 1e-3
+        Bandwidth of the Beta kernel, at least 1e-7.
+    p : float, default 1
+        The power in the error, 1 or more.
+
+    Returns
+    -------
+    float
+        The mean over the classes of the leave-one-out error of (q_k, [y = k]).
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer than two rows, a row is not a probability distribution, a label is not a column, or a setting
+        is out of its range.
+
+    Examples
+    --------
+    >>> round(marginal_error([[0.9, 0.1], [0.9, 0.1]], [0, 0]), 6)
+    0.1
+    """
     probs, labels = _checked(probs, labels)
     errors = [_binary_error(column, labels == k, bandwidth, p) for k, column in enumerate(probs.T)]
     return float(np.mean(errors))
 
 
 def top_label_error(probs: Any, labels: Any, *, bandwidth: float = 1e-3, p: float = 1) -> float:
-    """Give the calibration error of the confidence: the highest probability against being right."""
+    """Return the calibration error of the confidence: of the highest probability as the chance of being right.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities of at least two labelled points.
+    labels : (n,) array of int
+        Class numbers: the columns of `probs`.
+    bandwidth : float, default 1e-3
+        Bandwidth of the Beta kernel, at least 1e-7.
+    p : float, default 1
+        The power in the error, 1 or more.
+
+    Returns
+    -------
+    float
+        The leave-one-out error of (max_k q_k, [y = argmax_k q_k]).
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer than two rows, a row is not a probability distribution, a label is not a column, or a setting
+        is out of its range.
+
+    Examples
+    --------
+    >>> round(top_label_error([[0.9, 0.1], [0.9, 0.1]], [0, 0]), 6)
+    0.1
+    """
     probs, labels = _checked(probs, labels)
     return _binary_error(probs.max(axis=1), probs.argmax(axis=1) == labels, bandwidth, p)
 
@@ -57,7 +137,7 @@ def _checked(probs: Any, labels: Any) -> tuple[Floats, Indices]:
 
 
 def _binary_error(scores: Floats, positive: NDArray[Any], bandwidth: float, p: float) -> float:
-    # Both columns of a two-class problem err by the same amount; one of them is asked for.
+    # Both columns of a two-class problem err by the same amount; the error is that of one of them.
     return _leave_one_out(two_columns(scores), positive.astype(np.int64), bandwidth, p) / 2
 
 

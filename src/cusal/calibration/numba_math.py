@@ -44,7 +44,7 @@ def _from_bits(typing_context: Any, bits: Any) -> Any:
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def exp_below_zero(x: float) -> float:
-    """exp(x) for x <= 0, to one or two units in the last place; below -700 it gives exp(-700), not 0.
+    """Return exp(x) for x <= 0, to one or two units in the last place; below -700 it returns exp(-700), not 0.
 
     x = k log 2 + r with |r| <= log(2) / 2; exp(r) by its power series up to r^12, the rest is below 2e-16.
     """
@@ -69,7 +69,7 @@ def exp_below_zero(x: float) -> float:
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def log_above(x: float) -> float:
-    """At least log(x) and less than 1e-5 above it, for normal x > 0; finite for x = 0."""
+    """Return an upper bound of log(x), less than 1e-5 above it, for normal x > 0; it is finite for x = 0."""
     bits = _as_bits(x)
     exponent = _from_bits((bits >> 52) | _as_bits(2.0**52)) - (2.0**52 + 1023)
     r = _from_bits((bits & MANTISSA) | _as_bits(1.0)) / 1.5 - 1  # within 1/3; the next term is below 2e-6
@@ -80,7 +80,7 @@ def log_above(x: float) -> float:
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def log_gamma_1p_small(x: float) -> float:
-    """lgamma(1 + x) for 0 <= x < 1 / PER_UNIT."""
+    """Return lgamma(1 + x) for 0 <= x < 1 / PER_UNIT."""
     away = x - 0.5 / PER_UNIT
     s = 0.0
     for k in range(TERMS - 1, -1, -1):
@@ -90,7 +90,7 @@ def log_gamma_1p_small(x: float) -> float:
 
 @njit(cache=True, nogil=True)
 def log_gamma_1p(x: float) -> float:
-    """lgamma(1 + x) for x >= 0; below TABLE_END, as in most classes of a prediction, by a power series nearby."""
+    """Return lgamma(1 + x) for x >= 0; below TABLE_END, as for most classes, by a power series around a near point."""
     if x >= TABLE_END:
         return math.lgamma(1.0 + x)
     cell = int(x * PER_UNIT)

@@ -8,7 +8,7 @@ Eq. 9 of Bui et al., "Calibrated Uncertainty Sampling for Active Learning", with
     q  pool_probs     h_i  labelled_probs     y_i  labels     k  kernel.py
 
 Below the floor there is no labelled evidence near the prediction: the ratio vanishes and, for p = 1, the error is 1.
-These points are *unsupported*, and they are what ties in the order of `query`.
+These points are *unsupported*, and they are the ones that tie in the order of `query`.
 """
 
 from dataclasses import dataclass, replace
@@ -24,12 +24,28 @@ from cusal.calibration.dense import iterate_log_mass
 from cusal.calibration.estimator import Estimator
 from cusal.errors import InvalidInput
 
-TOLERANCE = 1e-9  # how far the fast form may be from the dense one
+TOLERANCE = 1e-9  # how far the pruned sum may be from the dense one
 
 
 @dataclass(frozen=True)
 class PointwiseError:
-    """The estimate for each pool point: `error`, `log_density` and `supported`, each (m,)."""
+    """The estimated calibration error of each pool point, as `pointwise_error` returns it.
+
+    Attributes
+    ----------
+    error : (m,) array
+        Estimated calibration error, sum_k |ratio_k - q_k|^p.
+    log_density : (m,) array
+        Log of the kernel density of the labelled predictions at the point.
+    supported : (m,) array of bool
+        Whether the density reaches the floor: whether there is labelled evidence near the prediction.
+
+    Examples
+    --------
+    >>> estimate = pointwise_error([[0.9, 0.1], [0.5, 0.5]], [[0.9, 0.1]], [0])
+    >>> estimate.supported
+    array([ True, False])
+    """
 
     error: NDArray[np.float64]
     log_density: NDArray[np.float64]
@@ -46,19 +62,42 @@ def pointwise_error(
     density_floor: float | None = 1e-10,
     tolerance: float = TOLERANCE,
 ) -> PointwiseError:
-    """Give the estimated calibration error of each pool point.
+    """Return the estimated calibration error of each pool point.
+
+    The estimate compares a point's probabilities with the labels of the labelled points whose predictions are near.
 
     Parameters
     ----------
-    pool_probs: (m, classes) probabilities of the pool, NumPy or torch; or (m,) scores of the second of two classes,
-        whose error is that of the one column (Beta kernel).
-    labelled_probs: (n, classes) probabilities of the labelled points, or (n,) scores.
-    labels: (n,) their class numbers.
-    bandwidth: of the kernel; smaller looks at nearer predictions only.
-    p: the power of the error, 1 or more.
-    density_floor: below this density a point is unsupported; None gives the estimator without floor.
-    tolerance: how far the error may be from the dense sum over all pairs; 0 computes that sum itself.
+    pool_probs : (m, classes) array or tensor, or (m,) array
+        Probabilities of the pool points; or scores of the second of two classes, for which the error is that of the one
+        column (Beta kernel).
+    labelled_probs : (n, classes) array or tensor, or (n,) array
+        Probabilities, or scores, of the labelled points.
+    labels : (n,) array of int
+        Their class numbers: the columns of the probabilities.
+    bandwidth : float, default 1e-3
+        Bandwidth of the kernel, at least 1e-7. The smaller it is, the closer a labelled prediction must be to count as
+        evidence.
+    p : float, default 1
+        The power in the error, 1 or more.
+    density_floor : float or None, default 1e-10
+        A point of lower density is unsupported. None estimates without a floor.
+    tolerance : float, default 1e-9
+        How far the error may be from the sum over all pairs of points; 0 computes that sum itself.
 
+    Returns
+    -------
+    PointwiseError
+        `error`, `log_density` and `supported`, each (m,).
+
+    Raises
+    ------
+    InvalidInput
+        If a row is not a probability distribution, a label is not a column, a setting is out of its range, or there is
+        neither a labelled point nor a density floor.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> estimate = pointwise_error([[0.9, 0.1], [0.5, 0.5]], [[0.9, 0.1]], [0])
     >>> np.round(estimate.error, 3), estimate.supported
@@ -102,7 +141,7 @@ def as_prediction_pair(pool_probs: Any, labelled_probs: Any) -> tuple[Any, NDArr
 
 
 def two_columns(scores: Floats) -> NDArray[np.float64]:
-    """Give the probabilities of both classes from the scores of the second."""
+    """Return the probabilities of both classes from the scores of the second."""
     second = scores.astype(np.float64)
     return np.stack([1 - second, second], axis=1)
 

@@ -16,9 +16,9 @@ their parts with label k. Then D <= n exp(M - slack) <= delta S for delta = n ex
   |ratio_k - q_k| <= 1.01 (a checked row holds nothing above 1.01).
 
 slack = log(n p 1.01^(p-1) / tolerance) + 1 makes the last bound (2 / e) tolerance: both results lie within
-`tolerance`, for points supported or not, with or without floor. The factor e / 2 to spare covers the rounding of the
+`tolerance`, for points supported or not, with or without floor. The remaining factor e / 2 covers the rounding of the
 bounds, which is below 1e-5 in log k for b >= 1e-5 and 1000 classes. The rounding of the log kernels themselves,
-about 1e-16 / b, is the dense form's too.
+about 1e-16 / b, is the same in the dense form.
 
 | symbol | name |
 |---|---|
@@ -39,7 +39,7 @@ from cusal.calibration.chunks import over_rows
 from cusal.calibration.estimator import Estimator
 from cusal.calibration.kernel import log_clamped
 
-FEW_CLASSES = 32  # up to so many, a product over all classes costs no more than a finer bound
+FEW_CLASSES = 32  # up to this many, a product over all classes costs no more than a finer bound
 Array = NDArray[np.float64]
 
 
@@ -85,12 +85,12 @@ def scorer(
 def _adder(
     reference: Floats, labels: Indices, *, bandwidth: float, slack: float
 ) -> Callable[[Array, Array, tuple[Array, Array]], None]:
-    """Give the function that fills in (largest log k, mass by class in units of it) for a chunk of pool rows."""
+    """Return the function that fills in (largest log k, mass by class in units of it) for a chunk of pool rows."""
     if reference.shape[1] <= FEW_CLASSES:
         tiles = pruned_few_classes.build(reference, labels, bandwidth)
         return lambda log_q, q, into: pruned_few_classes.add_up(log_q, q, tiles, (slack, bandwidth), into)
     points = pruned_many_classes.build(reference, labels, bandwidth)
-    # float16 is copied, for compiled code cannot read it; nothing else is
+    # float16 is copied, because compiled code cannot read it; nothing else is
     rows = np.asarray(reference, dtype=np.float64 if reference.dtype == np.float64 else np.float32).view()
     rows.flags.writeable = False  # one compiled form for arrays and read-only memory maps
     return lambda log_q, q, into: pruned_many_classes.add_up(log_q, q, points, rows, (slack, bandwidth), into)

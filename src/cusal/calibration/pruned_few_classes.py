@@ -22,7 +22,7 @@ from cusal.calibration.chunks import over_rows
 from cusal.calibration.numba_math import exp_below_zero, log_gamma_1p
 
 LANES = 16
-FREE = {"contract", "reassoc", "nnan", "nsz"}  # roundings may differ, nothing here is NaN
+FREE = {"contract", "reassoc", "nnan", "nsz"}  # rounding may differ; nothing here is NaN
 Array = NDArray[np.float64]
 
 
@@ -42,7 +42,7 @@ class Tiles(NamedTuple):
 
 
 def build(reference: Floats, labels: Indices, bandwidth: float) -> Tiles:
-    """Give the tiles of a reference (n, K) with its labels (n,); its rows are read twice."""
+    """Return the tiles of a reference (n, K) with its labels (n,); its rows are read twice."""
     count, classes = reference.shape
     top = np.empty(count, dtype=np.int64)
     constant, bound, at_top, total = (np.empty(count) for _ in range(4))
@@ -58,7 +58,7 @@ def build(reference: Floats, labels: Indices, bandwidth: float) -> Tiles:
     place[order] = np.arange(count) + np.repeat(first[:-1] * LANES - (np.cumsum(sizes) - sizes), sizes)
 
     def spread(values: NDArray[Any], filler: float) -> NDArray[Any]:
-        """(tiles, LANES) the values in tile order, the places without a point filled."""
+        """Return the values in tile order, (tiles, LANES), with `filler` in the places without a point."""
         lanes = np.full(first[-1] * LANES, filler, dtype=values.dtype)
         lanes[place] = values
         return lanes.reshape(-1, LANES)
@@ -142,7 +142,7 @@ def add_up(log_q: Array, probs: Array, tiles: Tiles, settings: tuple[float, floa
 
 @njit(cache=True, nogil=True, fastmath=FREE)
 def bound_tiles(log_q: Array, q: Array, tiles: Tiles, bandwidth: float, bound: Array) -> int:
-    """Fill in the bound of each tile; give the one with the top class and probability nearest to the pool point's."""
+    """Fill in the bound of each tile; return the one whose top class and probability are nearest to the pool row's."""
     mass = q.sum()
     for t in range(len(q)):
         # sums in another order may differ by K units in the last place, and the bound must hold
@@ -163,7 +163,7 @@ def bound_tiles(log_q: Array, q: Array, tiles: Tiles, bandwidth: float, bound: A
 
 @njit(cache=True, nogil=True, fastmath=FREE)
 def visit(start: int, stop: int, log_q: Array, tiles: Tiles, values: Array) -> float:
-    """Fill in log k of the points in the tiles from start to stop; give the largest."""
+    """Fill in log k of the points in the tiles from start to stop, and return the largest."""
     begin, end = start * LANES, stop * LANES
     size = end - begin
     values = values[:size]

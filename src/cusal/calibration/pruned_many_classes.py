@@ -1,4 +1,4 @@
-"""The kernel sum with many classes: three bounds, each finer and dearer, before a product over all classes.
+"""The kernel sum with many classes: three bounds, each finer and more costly, before a product over all classes.
 
 Symbols as in `pruned`. For any set P of classes, the log-sum inequality on the classes of P, each by itself, and the
 rest in one cell gives, with R_i the mass of h_i outside P and the mass of q outside P bounded by sum q,
@@ -7,7 +7,7 @@ rest in one cell gives, with R_i the mass of h_i outside P and the mass of q out
     a_i(P) = c_i + (sum_{j not in P} h_ij log h_ij - R_i log R_i) / b.
 
 1. P = {t}, the top class of h_i, over all points with that top class at once: max a_i and min h_it;
-2. P = {t} for each such point; 3. P = its `FEW` largest classes. What reaches the cut still is computed in full.
+2. P = {t} for each such point; 3. P = its `FEW` largest classes. What still reaches the cut is computed in full.
 """
 
 import math
@@ -42,7 +42,7 @@ class Points(NamedTuple):
 
 
 def build(reference: Floats, labels: Indices, bandwidth: float) -> Points:
-    """Give the points of a reference (n, K) with its labels (n,); each row is read once."""
+    """Return the points of a reference (n, K) with its labels (n,); each row is read once."""
     count, classes = reference.shape
     points = Points(
         order=np.arange(count),
@@ -122,7 +122,7 @@ def add_up(
     near = np.empty(len(points.order), dtype=np.int64)
     value = np.empty(len(points.order))
     for r in range(len(log_q)):
-        # the bounds suppose that the pool row sums to one at most, and so that of the labelled point
+        # the bounds leave out R_i log(sum q) / b, above zero where the pool row sums to more than one; R_i < 1.02
         reach = slack + 1.02 * max(0.0, math.log(probs[r].sum() + 1e-12)) / bandwidth
         own = np.argmax(probs[r])
         largest = -np.inf
@@ -150,7 +150,7 @@ def add_up(
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _near(log_q: Array, points: Points, cut: float, near: Indices, value: Array) -> tuple[int, int]:
-    """Fill in the points whose bounds all reach the cut, and their finest bound; give their number and the best one."""
+    """Fill in the points whose bounds all reach the cut, and their finest bound; return their number and the best."""
     count, best = 0, 0
     for t in range(len(log_q)):
         at = log_q[t]

@@ -1,7 +1,7 @@
 """The lexicographic order of CUSAL and what decided each pick.
 
 Eq. 12 of Bui et al.: error descending, then confidence ascending. The error is quantised first, so that points
-whose errors differ by rounding noise alone are tied, as the order supposes.
+whose errors differ by rounding noise alone are tied, as the order assumes.
 """
 
 import numpy as np
@@ -15,12 +15,12 @@ from cusal.calibration.pointwise import error_from_mass
 
 
 def quantise(error: NDArray[np.float64], tie_tolerance: float) -> NDArray[np.float64]:
-    """Give the errors in whole multiples of `tie_tolerance`; 0 leaves them as they are."""
+    """Return the errors in whole multiples of `tie_tolerance`; 0 leaves them as they are."""
     return error if tie_tolerance == 0 else np.round(error / tie_tolerance)
 
 
 def decided_by(quantised: NDArray[np.float64], rows: Indices) -> NDArray[np.str_]:
-    """Give "calibration" for each of `rows` whose error no other row shares, else "uncertainty"."""
+    """Return "calibration" for each of `rows` whose error no other row shares, else "uncertainty"."""
     ordered = np.sort(quantised)
     picked = quantised[rows]
     shared = np.searchsorted(ordered, picked, side="right") - np.searchsorted(ordered, picked, side="left")
@@ -30,8 +30,8 @@ def decided_by(quantised: NDArray[np.float64], rows: Indices) -> NDArray[np.str_
 class GrowingEvidence:
     """The error of every pool row while picks join the evidence one by one.
 
-    The label of a pick is not known yet, so its mass is shared among the classes by its own prediction: what it says
-    is that this region will be supported, not what the label will be.
+    The label of a pick is not known yet, so its mass is divided among the classes by its own prediction: it says that
+    this region will be supported, not what the label will be.
     """
 
     def __init__(self, pool: Floats, reference: Floats, labels: Indices, estimator: Estimator) -> None:
@@ -45,7 +45,7 @@ class GrowingEvidence:
         return error_from_mass(self.log_mass, self.pool, self.estimator)
 
     def add(self, row: int) -> None:
-        """Let one pool row join the evidence."""
+        """Add one pool row to the evidence."""
         own = self.pool[row : row + 1]
         with np.errstate(divide="ignore"):
             share = np.log(own.astype(np.float64))  # (1, classes)

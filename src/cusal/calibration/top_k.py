@@ -11,7 +11,7 @@ the largest log k and bounded by LANES exp(bound) elsewhere. Tiles in which ever
 are not visited: they could only raise r_t.
 
 A point whose bound lies below the count-th highest error found so far is not among the `count` highest, nor tied with
-one of them. Its bound is given in place of its error: the order, the ties and what decided each pick come out the same.
+one of them. Its bound is returned in place of its error: the order, the ties and what decided each pick are the same.
 """
 
 import math
@@ -45,7 +45,7 @@ def top(
     *,
     tie_tolerance: float,
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Give (error, computed), each (m,): where it was not computed, the error is an upper bound below the top `count`.
+    """Return (error, computed), each (m,): what was not computed is an upper bound that lies below the top `count`.
 
     "Below" leaves room for ties: no such bound rounds to the same multiple of `tie_tolerance` as an error of the top.
     """
@@ -110,7 +110,7 @@ def bound_errors(
 
 @njit(cache=True, nogil=True)
 def _split(tile: int, own: int, largest: float, tiles: few.Tiles, values: Array) -> tuple[float, float]:
-    """Give the mass of a tile with the label `own` and with other labels, in units of the largest kernel."""
+    """Return the mass of a tile with the label `own` and with other labels, in units of the largest kernel."""
     same, other = 0.0, 0.0
     for i in range(few.LANES):
         share = math.exp(values[i] - largest)

@@ -1,1 +1,1 @@
-"""Ask and tell: the session, the pool, one query, a simulated oracle."""
+"""The active-learning loop: the session with `ask` and `tell`, its pool, one query, a simulated oracle."""

@@ -1,4 +1,4 @@
-"""What a session's fitted model says about the items, as a strategy's view asks for it."""
+"""What a session's fitted model predicts for the items, in the form that a strategy's view needs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class ModelAnswers:
 
     predictions: of the items of the session.
     labelled: positions of the labelled items.
-    evidence: computes their predictions and class numbers, by the model or by copies that had not seen them.
+    evidence: computes their predictions and class numbers, by the model or by copies that were not fitted to them.
     """
 
     predictions: Predictions

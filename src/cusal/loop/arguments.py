@@ -1,4 +1,4 @@
-"""What people hand to a session, checked: a model, and labels that are known from the start."""
+"""Checks of what users pass to a session: a model, and labels that are known from the start."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ def as_model(model: Any) -> Model:
         raise InvalidInput(f"model is the class {model.__name__}; give an object of it: {model.__name__}(...).")
     if all(hasattr(model, needed) for needed in ("fit", "predict_proba")):
         return model  # type: ignore[no-any-return]
-    from sklearn.base import is_regressor  # loads while an error is written, not with every session
+    from sklearn.base import is_regressor  # loaded only when an error is raised
 
     name = type(model).__name__
     if hasattr(model, "named_parameters") and hasattr(model, "forward"):

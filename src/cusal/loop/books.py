@@ -11,7 +11,7 @@ from cusal.loop.pool import LABELLED, OPEN, SKIPPED, Pool
 
 
 class Books:
-    """What is known about `size` items; an entry that does not fit changes nothing.
+    """What is known about `size` items; an invalid entry changes nothing.
 
     >>> books = Books(5)
     >>> books.tell([3, 1], ["dog", "cat"])
@@ -26,7 +26,7 @@ class Books:
         self.labels: dict[int, Hashable] = {}
 
     def tell(self, indices: Any, labels: Any) -> Indices:
-        """Enter labels, and return the items' positions; a label told again replaces the earlier one."""
+        """Store labels, and return the items' positions; a new label replaces an earlier one."""
         places = as_indices(indices, len(self.pool))
         if isinstance(labels, str) or not hasattr(labels, "__len__"):
             labels = [labels]
@@ -48,7 +48,7 @@ class Books:
         return places
 
     def reopen(self, indices: Any) -> Indices:
-        """Take back labels and skips, and return the items' positions."""
+        """Undo labels and skips, and return the items' positions."""
         places = as_indices(indices, len(self.pool))
         for i in places.tolist():
             self.labels.pop(i, None)
@@ -57,7 +57,7 @@ class Books:
 
     @property
     def numbers(self) -> Indices:
-        """(labelled,) the class numbers of the labelled items, in the order of `pool.labelled`."""
+        """(labelled,) class numbers of the labelled items, in the order of `pool.labelled`."""
         return self.classes.numbers(self.labels[i] for i in self.pool.labelled.tolist())
 
     @property
@@ -67,7 +67,7 @@ class Books:
 
     @property
     def missing(self) -> str:
-        """What is missing until a classifier can be fitted."""
+        """What is still missing before a classifier can be fitted, as part of a message."""
         if not self.labels:
             return "no item has a label; ask() for a first batch and tell() its labels."
         (only,) = set(self.labels.values())

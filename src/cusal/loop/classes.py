@@ -1,4 +1,4 @@
-"""The classes of a session: labels of any hashable kind and the numbers that stand for them."""
+"""The classes of a session: labels of any hashable type and their numbers."""
 
 import difflib
 from collections.abc import Hashable, Iterable
@@ -12,7 +12,7 @@ from cusal.errors import InvalidInput
 
 
 class Classes:
-    """Labels and their numbers, which never change: classes met later get the next ones.
+    """Labels and their numbers, which never change: classes met later get the next numbers.
 
     Inside a session the columns of predictions are in the order of the numbers, since a warm network's outputs depend
     on it. At the border they are in the order of `names`: sorted, or as the user gave them.
@@ -41,12 +41,12 @@ class Classes:
 
     @property
     def columns(self) -> Indices:
-        """(classes,) the number of each class of `names`: which inner column is the user's first, second, ..."""
+        """(classes,) the number of each class of `names`: the internal column of each column that users see."""
         return self.numbers(self.names)
 
     @property
     def array(self) -> NDArray[Any]:
-        """`names` as an array: of numbers or text where all are of one kind, else of objects."""
+        """`names` as an array: of numbers or text if all are of one type, else of objects."""
         kinds = {type(name) for name in self._number}
         if len(kinds) == 1 and kinds <= {str, int, bool, float}:
             return np.array(self.names)
@@ -55,7 +55,7 @@ class Classes:
         return array
 
     def add(self, labels: Iterable[Hashable]) -> None:
-        """Take in the classes of new labels, sorted where they can be; an unknown one is an error if all were given."""
+        """Add the classes of new labels, sorted if possible; a new class is an error if all classes were given."""
         labels = list(labels)
         for position, label in enumerate(labels):
             if not isinstance(label, Hashable):
@@ -86,7 +86,7 @@ class Classes:
 
 
 def plain(values: Any) -> list[Any]:
-    """Return labels as a list of plain Python values, whatever they came in.
+    """Return labels from any container as a list of plain Python values.
 
     >>> plain(np.array([1, 2])), plain([np.str_("a")])
     ([1, 2], ['a'])

@@ -1,8 +1,8 @@
-"""A first batch when nothing is labelled and no model can be asked: items that are spread out.
+"""A first batch when nothing is labelled and no model is fitted: items that are spread out.
 
 k-means++ seeding (Arthur and Vassilvitskii 2007) on the standardised raw items: the first at random, each next with a
-chance proportional to its squared distance from those chosen. Spread out, yet less drawn to outliers than the farthest
-point. Items that are no numbers (texts, file names) are drawn uniformly.
+probability proportional to its squared distance from those chosen. Such a batch is spread out, yet holds fewer outliers
+than one of farthest points. Items that are not numbers (texts, file names) are drawn uniformly.
 """
 
 from typing import Any
@@ -15,12 +15,12 @@ from cusal._items import take
 from cusal._spread import k_means_plus_plus, row_squares, squared_distances
 from cusal._types import Indices
 
-MOST = 20_000  # items looked at: enough to spread any first batch over
-DENSE_NUMBERS = 1 << 26  # of sparse items: with more, they are drawn uniformly
+MOST = 20_000  # items considered: enough to spread any first batch over
+DENSE_NUMBERS = 1 << 26  # sparse items with more numbers than this are drawn uniformly
 
 
 def spread_out(items: Any, candidates: Indices, count: int, rng: np.random.Generator) -> Indices:
-    """Return `count` of the candidates, spread out over them."""
+    """Return `count` of the candidates, spread out over all of them."""
     looked_at = candidates
     if len(candidates) > max(MOST, count):
         looked_at = np.sort(rng.choice(candidates, size=max(MOST, count), replace=False))

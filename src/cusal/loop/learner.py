@@ -1,4 +1,4 @@
-"""The model of a session: fitted to the labels round after round, and what it says about the items."""
+"""The model of a session: its fits, round after round, and its predictions of the items."""
 
 import copy
 import time
@@ -20,8 +20,8 @@ from cusal.recalibration.out_of_sample import LabelledPoints, Method, OutOfSampl
 class Learner:
     """A model over the items of a session.
 
-    model: of the last fit, or as it was given. unfitted: as it was given, of which copies are fitted without some of
-    the labels. round: how often it was fitted, less one. Columns of all predictions are class numbers.
+    model: as last fitted, or as it was given. unfitted: as it was given; copies of it are fitted without some of the
+    labels. round: how often the model was fitted, minus one. The columns of all predictions are class numbers.
     """
 
     def __init__(self, items: Any, model: protocol.Model, seed: int) -> None:
@@ -31,7 +31,7 @@ class Learner:
         self.seeded = protocol.unseeded(model)
         self.round = -1
         self.seconds = {"fit": 0.0, "predict": 0.0, "select": 0.0}  # of the current round
-        self.predictions: Predictions | None = None  # None when there are labels that it was not fitted to
+        self.predictions: Predictions | None = None  # None if the model was not fitted to the latest labels
 
     @classmethod
     def restore(cls, items: Any, state: Mapping[str, Any]) -> "Learner":
@@ -49,7 +49,7 @@ class Learner:
         return self.predictions
 
     def fit(self, books: Books, methods: tuple[str | None, ...]) -> None:
-        """Fit the model to all labels, unless it is; `methods` are those by which copies will be asked for."""
+        """Fit the model to all labels, unless it is up to date; `methods` are those for which copies will be needed."""
         if self.predictions is not None:
             return
         if not books.ready:
@@ -58,12 +58,12 @@ class Learner:
         self.refit(books, self.round + 1)
         if getattr(self.unfitted, "warm_start", False):
             for method in get_args(Method):
-                if method in methods:  # asked or not, the copies continue with the model
+                if method in methods:  # the copies continue with the model, used or not
                     self.out_of_sample(method, books, protocol.predict_proba)
         self.seconds = {"fit": time.perf_counter() - started, "predict": 0.0, "select": 0.0}
 
     def refit(self, books: Books, number: int) -> None:
-        """Fit the model to all labels as round `number` does."""
+        """Fit the model to all labels as in round `number`."""
         self.model = protocol.fitted_copy(
             self.model,
             (take(self.items, books.pool.labelled), books.numbers),
@@ -75,7 +75,7 @@ class Learner:
         self.look(len(books.classes))
 
     def look(self, classes: int) -> None:
-        """Take the model as fitted to the latest labels."""
+        """Accept the model as fitted to the latest labels."""
         self.predictions = Predictions(self.model, self.items, classes)
 
     def rng(self) -> np.random.Generator:
@@ -90,13 +90,13 @@ class Learner:
         return Predictions(self.model, items, self.fitted.classes).probs(np.arange(count_items(items)))
 
     def evidence(self, method: str, books: Books) -> Pairs:
-        """Return predictions and class numbers of labelled items: of the model, or of copies that had not seen them."""
+        """Return predictions, by the model or by copies not fitted to them, and class numbers of the labelled items."""
         if method == "fitted":
             return self.fitted.scoring_probs(books.pool.labelled), books.numbers
         return self.out_of_sample(method, books, protocol.scoring_proba)  # type: ignore[arg-type]
 
     def out_of_sample(self, method: Method, books: Books, predict: Predict) -> Pairs:
-        """Return predictions and class numbers of labelled items by copies of the model that had not seen them."""
+        """Return predictions, by copies of the model not fitted to them, and class numbers of labelled items."""
         labelled: Indices = books.pool.labelled
         open_items = Subset(self.items, books.pool.open)
         points = LabelledPoints(take(self.items, labelled), books.numbers, labelled, unlabelled=open_items)

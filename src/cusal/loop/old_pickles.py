@@ -1,8 +1,8 @@
-"""Pickles of earlier versions, which name classes by the modules that held them then.
+"""Pickles of earlier versions, which refer to classes by the modules that held them then.
 
-A class that only moved has its module in `MODULES`, or its own line in `CLASSES` if its name changed too. A class that
-is gone maps to a small class of this file. Pickle makes an object of that class and hands it the old attributes;
-its `__setstate__` turns it into an object of today.
+If a class only moved, its module is in `MODULES`; if its name changed too, it has a line in `CLASSES`. A class that no
+longer exists is mapped to a small class in this file. Pickle creates an object of that class and passes it the old
+attributes; its `__setstate__` turns it into an object of a current class.
 """
 
 import io
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from cusal.errors import DataError
 
-MODULES = {  # what a session's state can hold: where it was -> where it is
+MODULES = {  # of classes in the state of a session: old module -> current module
     "cusal.classes": "cusal.loop.classes",
     "cusal.evidence": "cusal.recalibration.evidence",
     "cusal.models.batches": "cusal.models.mini_batches",
@@ -24,7 +24,7 @@ MODULES = {  # what a session's state can hold: where it was -> where it is
     "cusal.picks": "cusal.strategies._query_result",
     "cusal.pool": "cusal.loop.pool",
 }
-CLASSES = {  # "module:Name" as pickled -> "module:Name" of today
+CLASSES = {  # "module:Name" as pickled -> current "module:Name"
     "cusal.bench.listing:ListingCusal": "cusal.strategies.cusal_listing:CusalListing",
     "cusal.models.augmented:AugmentedClassifier": "cusal.loop.old_pickles:OldAugmented",
     "cusal.models.energy:EnergyClassifier": "cusal.loop.old_pickles:OldEnergy",
@@ -47,7 +47,7 @@ def unpickle(content: bytes) -> dict[str, Any]:
 
 
 def read_pickle(path: str | os.PathLike[str], *, kind: str) -> dict[str, Any]:
-    """Return what an earlier version saved, if it is of this kind. Unpickling can run code."""
+    """Return what an earlier version saved; raise DataError if it is of another kind. Unpickling can run code."""
     try:
         content = unpickle(Path(path).read_bytes())
     except FileNotFoundError:
@@ -74,7 +74,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class _OldClassifier:
-    """A subclass of the classifier that is an objective of it today; `settings` became the objective's."""
+    """A former subclass of the classifier that is now one of its objectives, with `settings`."""
 
     objective: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
@@ -90,7 +90,7 @@ class _OldClassifier:
 
 
 class OldEnergy(_OldClassifier):
-    """What was `EnergyClassifier`."""
+    """The former `EnergyClassifier`."""
 
     objective = "Energy"
     settings = (
@@ -106,7 +106,7 @@ class OldEnergy(_OldClassifier):
 
 
 class OldAugmented(_OldClassifier):
-    """What was `AugmentedClassifier`."""
+    """The former `AugmentedClassifier`."""
 
     objective = "Augmented"
     settings = ("operations", "strengths", "copies")

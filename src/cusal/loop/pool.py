@@ -1,4 +1,4 @@
-"""Which items of a data set are labelled, skipped and open; nothing else."""
+"""The state of each item of a data set: labelled, skipped or open."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,19 @@ OPEN, LABELLED, SKIPPED = np.int8(0), np.int8(1), np.int8(2)
 
 
 class Pool:
-    """The state of each of `size` items, by its position in the data set.
+    """The state of each item of a data set: open, labelled or skipped.
+
+    A session keeps one, `session.pool`, and changes it as labels arrive; read it to see what is left.
 
     Parameters
     ----------
     size : int
+        Number of items; all are open at first.
+
+    Attributes
+    ----------
+    open, labelled, skipped : int64 array
+        Positions of the items in each state, ascending.
 
     Examples
     --------
@@ -35,13 +43,13 @@ class Pool:
         return f"Pool({self.describe()})"
 
     def describe(self) -> str:
-        """Return the number of items in each state, in words."""
+        """Return the number of items in each state as text, such as "3 items: 1 labelled, 2 open"."""
         skipped = len(self.skipped)
         set_aside = f", {skipped:,} skipped" if skipped else ""
         return f"{len(self):,} items: {len(self.labelled):,} labelled{set_aside}, {len(self.open):,} open"
 
     def mark(self, indices: Indices, state: np.int8) -> None:
-        """Put items into a state."""
+        """Set the state of items: OPEN, LABELLED or SKIPPED."""
         self.state[indices] = state
 
     @property

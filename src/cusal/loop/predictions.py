@@ -10,11 +10,11 @@ from cusal import _protocol as protocol
 from cusal._items import count_items, take
 from cusal._types import Floats, Indices
 
-TILE = 8192  # items that a model sees at once: a lazily loaded data set is never whole in memory
+TILE = 8192  # items that a model sees at once: a lazily loaded data set is never completely in memory
 
 
 class Predictions:
-    """What a model says about `items`; each answer is computed once, and `seconds` counts the time it took."""
+    """A model's predictions of `items`; each kind is computed once, and `seconds` counts the time that it took."""
 
     def __init__(self, model: protocol.Model, items: Any, classes: int) -> None:
         self.model, self.items, self.classes = model, items, classes
@@ -22,21 +22,21 @@ class Predictions:
         self._whole: dict[str, Floats] = {}
 
     def probs(self, indices: Indices, *, whole: bool = True) -> Floats:
-        """(k, classes); with `whole` the data set is predicted once and kept."""
+        """Return predictions (k, classes); with `whole` the data set is predicted once and kept."""
         return self._answer("probs", lambda X: protocol.predict_proba(self.model, X, self.classes), indices, whole)
 
     def scoring_probs(self, indices: Indices, *, whole: bool = True) -> Floats:
-        """(k, classes): what strategies see; the same as `probs` unless the model says otherwise."""
+        """Return what strategies see, (k, classes): the same as `probs`, unless the model has a `scoring_proba`."""
         if not hasattr(self.model, "scoring_proba"):
             return self.probs(indices, whole=whole)
         return self._answer("scoring", lambda X: protocol.scoring_proba(self.model, X, self.classes), indices, whole)
 
     def embeddings(self, indices: Indices) -> Floats:
-        """(k, features), for strategies."""
+        """Return the embeddings that strategies see, (k, features)."""
         return self._answer("embeddings", lambda X: protocol.scoring_embed(self.model, X), indices, True)
 
     def sampled_probs(self, indices: Indices, samples: int) -> Floats:
-        """(k, samples, classes)."""
+        """Return sampled predictions (k, samples, classes)."""
 
         def sample(X: Any) -> Floats:
             return protocol.sample_proba(self.model, X, samples, classes=self.classes)

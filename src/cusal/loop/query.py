@@ -1,4 +1,4 @@
-"""One query from probabilities alone, for whoever has a model and a loop of their own."""
+"""One query from probabilities alone, for users with their own model and loop."""
 
 from typing import Any
 
@@ -26,23 +26,25 @@ def query(
 ) -> Query:
     """Return the pool points to label next, from a model's probabilities.
 
+    Use it in a loop of your own, with any model. `cusal.Session` runs the loop for you.
+
     Parameters
     ----------
     pool_probs : (m, classes) array
-        The model's probabilities for the pool, NumPy or torch. Rows are divided by their sums.
+        The model's probabilities for the pool, a NumPy array or a torch tensor. Rows are divided by their sums.
     labelled_probs : (n, classes) array, optional
-        Its probabilities for the labelled points; for strategies that estimate the calibration error.
+        Its probabilities for the labelled points. Strategies that estimate the calibration error need them.
     labels : (n,) integers, optional
         Their class numbers: the columns of the probabilities.
     batch_size : int, default 10
-        How many points are wanted.
+        Number of points to choose.
     strategy : str or Strategy, default "cusal"
         A name, or an object such as `cusal.strategies.Cusal(bandwidth=0.01)`. "margin", "entropy" and others need no
-        labels. Where a strategy wants embeddings, the square roots of the probabilities serve (Hellinger distance).
+        labels. Strategies that need embeddings use the square roots of the probabilities (Hellinger distance).
     seed : int, default 0
-        For what the strategy leaves to chance.
+        Seed of every random choice of the strategy.
     **settings
-        Of a strategy given by name: `bandwidth=0.01`.
+        Settings of a strategy given by name, such as `bandwidth=0.01`.
 
     Returns
     -------
@@ -52,7 +54,7 @@ def query(
     Raises
     ------
     CusalError
-        For probabilities, labels or settings that do not fit.
+        If probabilities, labels or settings are not valid, or fewer than `batch_size` points are in the pool.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """A session as a file: its books, its strategy and its model, without the items.
 
-The weights of a torch model are kept. A scikit-learn model is kept as its settings and fitted again when the file is
-read, to the same labels with the same seed. What fits neither way, for instance a model class of the user's own or a
-warm scikit-learn model, is read only with `trusted=True`. See `cusal._object_file` for the form of the file.
+The weights of a torch model are saved. A scikit-learn model is saved as its settings and fitted again when the file is
+read, to the same labels with the same seed. What can be saved in neither way, for instance a user-defined model class
+or a warm scikit-learn model, is read only with `trusted=True`. See `cusal._object_file` for the format of the file.
 """
 
 import os
@@ -17,7 +17,7 @@ KIND, FORMAT = "cusal.Session", 2  # 1 was a pickle
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any], print_of_items: str) -> None:
-    """Write the state of a session, and a fingerprint of the items that it was over."""
+    """Write the state of a session, and a fingerprint of its items."""
     content = {"kind": KIND, "format": FORMAT, "cusal": __version__, "items": print_of_items, "state": state}
     try:
         write_objects(path, content)
@@ -34,13 +34,13 @@ def read(path: str | os.PathLike[str], *, trusted: bool) -> tuple[dict[str, Any]
     if not is_object_file(path):
         if not trusted:
             raise DataError(
-                f"{path} is a file of an earlier version, which is a pickle, or is none of save()'s; reading a pickle "
-                "runs code. If you trust where it comes from, load it with trusted=True."
+                f"{path} is a file of an earlier version, or was not written by save(). Earlier versions wrote "
+                "pickles, and reading a pickle runs code; if you trust where it comes from, load it with trusted=True."
             )
         return read_pickle(path, kind=KIND)["state"], None
     content = read_objects(path, trusted=trusted)
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise DataError(f"{path} is no saved {KIND}; expected a file written by save().")
+        raise DataError(f"{path} is not a saved {KIND}; expected a file written by save().")
     if content["format"] != FORMAT:
         raise DataError(
             f"{path} has format {content['format']}, written by cusal {content['cusal']}, but this is cusal "

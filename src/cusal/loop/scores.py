@@ -1,4 +1,4 @@
-"""How good predictions are on a labelled set: raw and recalibrated, as numbers and as reliability bins."""
+"""Scores of predictions on a labelled set, raw and recalibrated: metrics and reliability bins."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,14 @@ METRICS: dict[str, Callable[[Any, Any], float]] = {
 
 @dataclass(frozen=True, repr=False)
 class Scores:
-    """Metrics by name and the reliability bins of one labelled set: of the raw model, and recalibrated.
+    """Metrics and reliability bins on one labelled set, of raw and of recalibrated predictions.
 
     Attributes
     ----------
     raw, recalibrated : dict of str to float
         accuracy, ece, nll and brier.
     raw_bins, recalibrated_bins : Reliability
+        Confidence against accuracy, bin by bin.
     """
 
     raw: dict[str, float]

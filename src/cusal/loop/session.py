@@ -1,4 +1,4 @@
-"""Ask and tell: which items to label next, and the labels as they come.
+"""Ask and tell: which items to label next, and their labels as they arrive.
 
     session.ask(10)  ->  query.indices  ->  somebody labels them  ->  session.tell(indices, labels)  ->  ask again
 
@@ -66,9 +66,9 @@ class Session:
     classes : sequence, optional
         All classes, if some may not have been met yet. Also sets the order of columns, which is sorted otherwise.
     seed : int, default 0
-        From which every random choice follows.
+        Seed of every random choice.
     recalibrate : {"prequential", "cross-fit", "held-out"} or None
-        How `predict_proba` is made honest. It never changes what is acquired or fitted. "cross-fit" fits five more
+        How `predict_proba` is recalibrated. It never changes what is asked for or fitted. "cross-fit" fits five more
         copies of the model in every round, "held-out" one.
     reference : {"fitted", "cross-fit", "held-out"}
         The labelled items' predictions that serve as evidence; "fitted" is the paper's.
@@ -84,7 +84,7 @@ class Session:
     model : object
         The fitted copy of the model; its classes are numbers.
     round : int
-        How often the model was fitted, less one.
+        How often the model was fitted, minus one.
 
     Raises
     ------
@@ -128,7 +128,7 @@ class Session:
         self._learner = Learner(self.items, as_model(model), as_count(seed, "seed", least=0))
         self._books = Books(count_items(self.items), known)
         self._evidence = Evidence()
-        self._view: View | None = None  # these two are of the current round
+        self._view: View | None = None  # this and the next belong to the current round
         self._recalibration: Recalibration | None = None
         if labelled is not None:
             self.tell(*as_pairs(labelled))
@@ -164,17 +164,17 @@ class Session:
 
     @property
     def seed(self) -> int:
-        """From which every random choice follows."""
+        """Seed of every random choice."""
         return self._learner.seed
 
     @property
     def round(self) -> int:
-        """The number of the last fit; the first is round 0, and before it stands -1."""
+        """Number of the last fit: 0 for the first, -1 before it."""
         return self._learner.round
 
     @property
     def seconds(self) -> dict[str, float]:
-        """What fitting, predicting and selecting took in this round."""
+        """Seconds that fitting, predicting and selecting took in this round."""
         return self._learner.seconds
 
     def ask(self, batch_size: int = 10, *, strategy: str | Strategy | None = None) -> Query:
@@ -186,8 +186,9 @@ class Session:
         Parameters
         ----------
         batch_size : int, default 10
+            Number of items to ask for.
         strategy : str or Strategy, optional
-            Replaces the session's for this one call.
+            Used in place of the session's for this call.
 
         Returns
         -------
@@ -214,28 +215,30 @@ class Session:
         return query if query.probs is None else replace(query, probs=self._as_seen(query.probs))
 
     def tell(self, indices: Any, labels: Any) -> None:
-        """Store the labels of items, asked for or not; a label told again replaces the earlier one.
+        """Store the labels of items, asked for or not; a new label replaces an earlier one.
 
         Parameters
         ----------
         indices : int or (k,) integers
-        labels : a label, or (k,) labels of any hashable kind
+            Positions of the items.
+        labels : label or (k,) labels
+            Their labels, of any hashable type.
         """
         self._books.tell(indices, labels)
         self._forget_round()
 
     def skip(self, indices: Any) -> None:
-        """Set items aside: they are not asked for again, unless reopened or told."""
+        """Set items aside: they are not asked for until they are reopened."""
         self._evidence.forget(self._books.skip(indices))
         self._view = None
 
     def reopen(self, indices: Any) -> None:
-        """Take back a label or a skip: the items can be asked for again."""
+        """Undo labels and skips: the items can be asked for again."""
         self._evidence.forget(self._books.reopen(indices))
         self._forget_round()
 
     def fit(self) -> None:
-        """Fit the model to all labels; do nothing if nothing was told since the last time.
+        """Fit the model to all labels; do nothing if there are no new ones.
 
         Raises
         ------
@@ -261,7 +264,7 @@ class Session:
         Parameters
         ----------
         items : as the session's items
-        labels : (rows,) labels of the kind that was told; classes that nobody labelled yet count too
+        labels : (rows,) labels, of the kind that was told; they may be of classes without a label so far
 
         Examples
         --------
@@ -282,7 +285,7 @@ class Session:
 
     @property
     def recalibration(self) -> Recalibration:
-        """What turns this round's raw predictions, columns by class number, into honest ones."""
+        """What turns this round's raw predictions, columns by class number, into recalibrated ones."""
         if self._recalibration is None:
             if self.recalibrate is None:
                 self._recalibration = Recalibration.none(len(self._books.classes))
@@ -292,7 +295,7 @@ class Session:
 
     @property
     def calibration(self) -> Calibration:
-        """The temperature, how much evidence it rests on, and the calibration error to expect on the open items."""
+        """The temperature, the amount of evidence for it, and the calibration error to expect on the open items."""
         known = self._books.ready and len(self.pool.open) > 0 and self.recalibration.evidence > 0
         return self.recalibration.describe(self.open_probs if known else None)
 
@@ -316,7 +319,7 @@ class Session:
         return self._learner.fitted.probs(view.candidates) if hasattr(self.model, "scoring_proba") else view.probs
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything but the items to a file, all of it or nothing. See `cusal.loop.saved_session`."""
+        """Write everything except the items to a file, completely or not at all. See `cusal.loop.saved_session`."""
         saved_session.write(path, self.checkpoint(), fingerprint(self.items))
 
     @classmethod
@@ -328,9 +331,9 @@ class Session:
         path : path of a file that `save` wrote
         items : the items that the session was saved over; others are refused
         trusted : bool, default False
-            Whether code of the file may run. It is needed where the model or the strategy is of a class that is
-            neither cusal's nor scikit-learn's nor torch's, and for files that cusal 0.1 wrote as pickles. Set it only
-            for files that you trust.
+            Whether code from the file may run. Needed if the class of the model or the strategy is not one of cusal,
+            scikit-learn or torch, and for files that cusal 0.1 wrote as pickles. Set it only for files that you
+            trust.
         """
         state, print_of_items = saved_session.read(path, trusted=trusted)
         session = cls.resume(state, items)
@@ -342,7 +345,7 @@ class Session:
         return session
 
     def checkpoint(self) -> dict[str, Any]:
-        """Return everything but the items and what can be computed again from them, by name."""
+        """Return everything except the items and what can be computed from them, by name."""
         learner, books = self._learner, self._books
         return {
             "strategy": self.strategy,
@@ -384,13 +387,13 @@ class Session:
         self._books = Books(0)
         self._books.pool, self._books.classes, self._books.labels = pool, state["_classes"], state["_labels"]
         self._learner = Learner.restore(items, state)
-        if state.get("refit", False):  # a saved model is made again from the same labels and the same seed
+        if state.get("refit", False):  # a saved model is fitted again, to the same labels with the same seed
             self._learner.refit(self._books, self.round)
         elif state["fitted"]:
             self._learner.look(len(self._books.classes))
 
     def __copy__(self) -> Self:
-        """Return a session of its own over the same items."""
+        """Return an independent session over the same items."""
         return self.resume(copy.deepcopy(self.checkpoint()), self.items)
 
     def _ask_without_model(self, chosen: Strategy, count: int) -> Query:
@@ -409,16 +412,16 @@ class Session:
         return self._learner.predict(items)
 
     def _as_seen(self, probs: Floats) -> NDArray[np.float64]:
-        """Return predictions with columns in the order that users see."""
+        """Return predictions with the columns in the order of `classes_`."""
         return np.asarray(probs[:, self.class_columns])
 
     def _predicted(self, indices: Indices) -> Floats:
-        """Return the model's raw predictions of some open items, without predicting all where that was not needed."""
+        """Return the model's raw predictions of some open items; the others need not be predicted."""
         scoring = hasattr(self.model, "scoring_proba")
         return self._learner.fitted.probs(indices, whole=False) if scoring else self.view.probs_of(indices)
 
     def _pairs(self, method: Recalibrate) -> Pairs:
-        """Return the predictions and labels that the temperature rests on."""
+        """Return the predictions and labels that the temperature is fitted to."""
         if method == "prequential":
             labels, classes = self._books.labels, self._books.classes
             return self._evidence.pairs(dict(zip(labels, classes.numbers(labels.values()), strict=True)), len(classes))

@@ -21,13 +21,34 @@ Oracle = Callable[[Indices], Any]
 
 @dataclass(frozen=True)
 class Round:
-    """One round: the model fitted to `labelled` labels, how good it is, and what it asked for next.
+    """One round of a simulation: the fitted model's scores, and the items that were asked for next.
 
-    test, pool: how good it is on the test set and on the open items; None where labels are not known.
-    temperature, evidence: of the session's recalibration.
-    query: what was asked for next; None in the last round.
-    measured: what the caller's `measure` gave.
-    seconds: fit, predict (the pool), select, and test.
+    Attributes
+    ----------
+    round : int
+        Number of the round; the first is 0.
+    labelled : int
+        Number of labels that the model was fitted to.
+    test, pool : Scores or None
+        Scores on the test set and on the open items; None where the labels are not known.
+    temperature : float
+        Temperature of the session's recalibration.
+    evidence : int
+        Number of pairs of prediction and label that the temperature is fitted to.
+    query : Query or None
+        What was asked for next; None in the last round.
+    measured : dict of str to float
+        What the caller's `measure` returned.
+    seconds : dict of str to float
+        Time spent on "fit", "predict" (the pool), "select" and "test".
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> items = np.linspace(-1, 1, 40)[:, None]
+    >>> first, last = simulate(Session(items, LogisticRegression()), items[:, 0] > 0, rounds=1, batch_size=5)
+    >>> first.labelled, last.labelled, len(first.query), last.query
+    (5, 10, 5, None)
     """
 
     round: int
@@ -50,18 +71,48 @@ def simulate(
     test: tuple[Any, Any] | None = None,
     measure: Callable[[Session], dict[str, float]] | None = None,
 ) -> Iterator[Round]:
-    """Run a session against known labels and yield each round as it ends: round 0 up to and including `rounds`.
+    """Run a session against known labels, and yield a record of each round: round 0 up to and including `rounds`.
+
+    The session is between two rounds whenever a record is yielded. Save it then to resume later: simulate the
+    remaining rounds with the loaded session.
 
     Parameters
     ----------
-    oracle: the labels of all items, in their order, or a function from indices to labels (a noisy one, a person).
-        Metrics on the pool need all labels and are left out with a function.
-    rounds: how many batches are asked for.
-    test: (items, labels) that are never trained on.
-    measure: called in every round with the fitted session, for numbers of one's own.
+    session : Session
+        The session to run. If it has no labels, a first batch is asked for and labelled.
+    oracle : (n,) array, or callable
+        The labels of all items, in their order; or a function from indices to labels, such as `noisy` returns. With a
+        function there are no scores on the pool, because they need all labels.
+    rounds : int
+        Number of batches to ask for after the first fit.
+    batch_size : int, default 10
+        Number of labels in each round.
+    test : tuple of items and labels, optional
+        A test set, which is never trained on.
+    measure : callable, optional
+        Called in every round with the fitted session; what it returns is stored as `measured`.
 
-    The session is between two rounds whenever a record is yielded: save it then, and a simulation of the rounds that
-    are left goes on from there.
+    Yields
+    ------
+    Round
+        The scores of the fitted model, and what it asked for next.
+
+    Raises
+    ------
+    InvalidInput
+        If the oracle does not have one label for each item, or a number is out of its range.
+    PoolExhausted
+        If fewer items are open than a batch needs.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> items = np.linspace(-1, 1, 200)[:, None]
+    >>> labels = np.where(items[:, 0] < 0.3, "low", "high")
+    >>> session = Session(items, LogisticRegression(), "margin")
+    >>> records = list(simulate(session, labels, rounds=2, batch_size=5, test=(items, labels)))
+    >>> [record.labelled for record in records], records[-1].test.raw["accuracy"] > 0.8
+    ([5, 10, 15], True)
     """
     rounds, batch_size = as_count(rounds, "rounds", least=0), as_count(batch_size, "batch_size")
     answer, truth = _answering(oracle, len(session.pool))
@@ -94,9 +145,35 @@ def simulate(
 
 
 def noisy(labels: Any, rate: float, *, seed: int = 0) -> Oracle:
-    """Return an oracle that answers with another class, drawn uniformly, for a share `rate` of the items.
+    """Return an oracle that makes mistakes: each item gets another class with probability `rate`.
 
-    An item's answer is always the same, however often it is asked.
+    The wrong class is drawn uniformly. The answer for an item is always the same, however often it is asked.
+
+    Parameters
+    ----------
+    labels : (n,) array
+        The true labels of all items, in their order.
+    rate : float
+        Probability of a wrong answer, from 0 to 1.
+    seed : int, default 0
+        Seed of the mistakes.
+
+    Returns
+    -------
+    callable
+        A function from indices to labels, for `simulate`.
+
+    Raises
+    ------
+    InvalidInput
+        If `rate` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> oracle = noisy(["cat", "dog"] * 500, rate=0.1)
+    >>> answers = oracle(np.arange(1000))
+    >>> bool(0.05 < np.mean(answers != ["cat", "dog"] * 500) < 0.15)
+    True
     """
     if not 0 <= rate <= 1:
         raise InvalidInput(f"rate is {rate!r}; expected a share between 0 and 1.")

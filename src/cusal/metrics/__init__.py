@@ -1,8 +1,8 @@
 """Every public function here is a metric: (probs, labels) -> float, on the whole set given.
 
-`probs` is (n, classes), rows that sum to one. `labels` is (n,): numbers of columns, or labels of any kind if `classes`
-names the columns in their order, as in `ece(session.predict_proba(X), y, classes=session.classes_)`. Labels that can be
-neither are refused.
+`probs` is (n, classes), with rows that sum to one. `labels` is (n,): column numbers, or labels of any kind if `classes`
+names the columns in order, as in `ece(session.predict_proba(X), y, classes=session.classes_)`. Any other label is an
+error.
 
     accuracy                  mean [argmax p = y]
     ece                       sum over bins of share * |mean confidence - accuracy|      (Naeini et al. 2015)
@@ -24,13 +24,34 @@ from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput
 from cusal.metrics.reliability import reliability
 
-# The most surprise that one item adds to `nll`: -log of the smallest normal float64.
+# The most that one item can add to `nll` is -log of the smallest normal float64.
 _SMALLEST = np.finfo(np.float64).tiny
 
 
 def accuracy(probs: Any, labels: Any, *, classes: Any = None) -> float:
-    """Return the share of items whose highest probability is their label's.
+    """Return the accuracy: the share of items whose highest probability is that of their label.
 
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities; each row sums to one.
+    labels : (n,) array
+        Column numbers, or labels of any kind if `classes` names the columns.
+    classes : (classes,) array, optional
+        The label of each column, in order.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no rows, a row is not a probability distribution, or a label is not one of the classes.
+
+    Examples
+    --------
     >>> accuracy([[0.8, 0.2], [0.4, 0.6]], [0, 0])
     0.5
     >>> accuracy([[0.8, 0.2], [0.4, 0.6]], ["cat", "dog"], classes=["cat", "dog"])
@@ -41,8 +62,33 @@ def accuracy(probs: Any, labels: Any, *, classes: Any = None) -> float:
 
 
 def ece(probs: Any, labels: Any, bins: int = 10, *, classes: Any = None) -> float:
-    """Return the expected calibration error of the confidence.
+    """Return the expected calibration error: how far the confidence is from the accuracy, on average.
 
+    The confidence of an item is its highest probability. Items are binned by it.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities; each row sums to one.
+    labels : (n,) array
+        Column numbers, or labels of any kind if `classes` names the columns.
+    bins : int, default 10
+        Number of bins of equal width between 0 and 1.
+    classes : (classes,) array, optional
+        The label of each column, in order.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0 is best.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no rows, a row is not a probability distribution, or a label is not one of the classes.
+
+    Examples
+    --------
     >>> round(ece([[0.8, 0.2], [0.8, 0.2]], [0, 0]), 3)
     0.2
     """
@@ -51,26 +97,132 @@ def ece(probs: Any, labels: Any, bins: int = 10, *, classes: Any = None) -> floa
 
 
 def max_calibration_error(probs: Any, labels: Any, bins: int = 10, *, classes: Any = None) -> float:
-    """Return the largest gap between confidence and accuracy of any bin that holds items."""
+    """Return the maximum calibration error: the largest gap between mean confidence and accuracy of one bin.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities; each row sums to one.
+    labels : (n,) array
+        Column numbers, or labels of any kind if `classes` names the columns.
+    bins : int, default 10
+        Number of bins of equal width between 0 and 1.
+    classes : (classes,) array, optional
+        The label of each column, in order.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0 is best.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no rows, a row is not a probability distribution, or a label is not one of the classes.
+
+    Examples
+    --------
+    >>> round(max_calibration_error([[0.8, 0.2], [0.4, 0.6]], [0, 0]), 3)
+    0.6
+    """
     probs, labels = _checked(probs, labels, classes)
     return float(reliability(probs.max(axis=1), probs.argmax(axis=1) == labels, bins).gap.max())
 
 
 def classwise_ece(probs: Any, labels: Any, bins: int = 10, *, classes: Any = None) -> float:
-    """Return the mean over the classes of the calibration error of each class's probability."""
+    """Return the classwise calibration error: the mean over the classes of the error of each class's probability.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities; each row sums to one.
+    labels : (n,) array
+        Column numbers, or labels of any kind if `classes` names the columns.
+    bins : int, default 10
+        Number of bins of equal width between 0 and 1.
+    classes : (classes,) array, optional
+        The label of each column, in order.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0 is best.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no rows, a row is not a probability distribution, or a label is not one of the classes.
+
+    Examples
+    --------
+    >>> round(classwise_ece([[0.8, 0.2], [0.8, 0.2]], [0, 0]), 3)
+    0.2
+    """
     probs, labels = _checked(probs, labels, classes)
     return float(np.mean([_mean_gap(column, labels == k, bins) for k, column in enumerate(probs.T)]))
 
 
 def brier(probs: Any, labels: Any, *, classes: Any = None) -> float:
-    """Return the mean squared distance between the probabilities and the one-hot label, from 0 to 2."""
+    """Return the Brier score: the mean squared distance between the probabilities and the one-hot label.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities; each row sums to one.
+    labels : (n,) array
+        Column numbers, or labels of any kind if `classes` names the columns.
+    classes : (classes,) array, optional
+        The label of each column, in order.
+
+    Returns
+    -------
+    float
+        Between 0 and 2; 0 is best.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no rows, a row is not a probability distribution, or a label is not one of the classes.
+
+    Examples
+    --------
+    >>> round(brier([[0.8, 0.2], [0.4, 0.6]], [0, 0]), 3)
+    0.4
+    """
     probs, labels = _checked(probs, labels, classes)
     squares = np.einsum("nk,nk->n", probs, probs, dtype=np.float64)
     return float(np.mean(squares - 2 * probs[np.arange(len(labels)), labels] + 1))
 
 
 def nll(probs: Any, labels: Any, *, classes: Any = None) -> float:
-    """Return the mean negative log likelihood; a probability of zero counts as the smallest normal number."""
+    """Return the mean negative log likelihood of the labels.
+
+    A probability of zero counts as the smallest normal float64, so that the result is finite.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities; each row sums to one.
+    labels : (n,) array
+        Column numbers, or labels of any kind if `classes` names the columns.
+    classes : (classes,) array, optional
+        The label of each column, in order.
+
+    Returns
+    -------
+    float
+        0 or more, in nats; 0 is best.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no rows, a row is not a probability distribution, or a label is not one of the classes.
+
+    Examples
+    --------
+    >>> round(nll([[0.8, 0.2], [0.5, 0.5]], [0, 0]), 3)
+    0.458
+    """
     probs, labels = _checked(probs, labels, classes)
     own = probs[np.arange(len(labels)), labels].astype(np.float64)
     return float(-np.log(np.maximum(own, _SMALLEST)).mean())

@@ -11,9 +11,24 @@ from cusal._types import Floats
 
 @dataclass(frozen=True)
 class Reliability:
-    """Equal-width bins of scores in [0, 1]: `count`, mean `score` and share of `hits` of each, (bins,).
+    """Scores in [0, 1] and how often they were right, in bins of equal width: the data of a reliability diagram.
 
-    A bin holds its left end, and the last one holds 1 too. An empty bin has score and hits 0.
+    A bin includes its left end, and the last one includes 1 as well. An empty bin has score and hits 0.
+
+    Attributes
+    ----------
+    count : (bins,) int64 array
+        Number of items in each bin.
+    score : (bins,) array
+        Mean score of the items in each bin.
+    hits : (bins,) array
+        Share of the items in each bin that were hits.
+
+    Examples
+    --------
+    >>> bins = reliability(np.array([0.1, 0.9, 0.7]), np.array([False, True, False]), bins=2)
+    >>> bins.count, bins.hits, bins.gap.round(3)
+    (array([1, 2]), array([0. , 0.5]), array([0.1, 0.3]))
     """
 
     count: NDArray[np.int64]
@@ -22,17 +37,42 @@ class Reliability:
 
     @property
     def gap(self) -> NDArray[np.float64]:
-        """(bins,) the distance between mean score and share of hits."""
+        """(bins,) absolute difference between the mean score and the share of hits."""
         return np.abs(self.score - self.hits)
 
     @property
     def share(self) -> NDArray[np.float64]:
-        """(bins,) the share of all items in each bin."""
+        """(bins,) share of all items that each bin holds."""
         return np.asarray(self.count / self.count.sum())
 
 
 def reliability(scores: Floats, hits: NDArray[np.bool_] | Floats, bins: int = 10) -> Reliability:
-    """Give the bins of (n,) scores and whether each was a hit, or the chance that it is one."""
+    """Return scores in bins of equal width, with the share of hits in each.
+
+    Parameters
+    ----------
+    scores : (n,) array
+        Numbers in [0, 1], such as confidences.
+    hits : (n,) array of bool or float
+        Whether each item was a hit, or the probability that it is one.
+    bins : int, default 10
+        Number of bins.
+
+    Returns
+    -------
+    Reliability
+        `count`, `score`, `hits`, `gap` and `share`, each (bins,).
+
+    Raises
+    ------
+    InvalidInput
+        If `bins` is not a whole number above zero.
+
+    Examples
+    --------
+    >>> reliability(np.array([0.2, 0.9]), np.array([False, True]), bins=2).gap.round(3)
+    array([0.2, 0.1])
+    """
     bins = as_count(bins, "bins")
     place = np.clip(np.searchsorted(np.linspace(0, 1, bins + 1), scores, side="right") - 1, 0, bins - 1)
     count = np.bincount(place, minlength=bins)

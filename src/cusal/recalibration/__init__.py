@@ -1,4 +1,4 @@
-"""Honest probabilities: temperatures, the evidence that they rest on, predictions out of sample."""
+"""Honest probabilities: temperatures, the evidence that they are fitted to, out-of-sample predictions."""
 
 import lazy_loader
 

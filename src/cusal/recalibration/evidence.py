@@ -1,8 +1,8 @@
-"""Out-of-sample evidence for free: what the model said about an item before its label was known.
+"""Out-of-sample evidence at no cost: what the model predicted for an item before its label was known.
 
-Every item that is asked leaves the prediction of that moment behind; when its label comes, the two are a pair that
-the model was not fitted to. One temperature over all such pairs, the prequential temperature, makes the next
-predictions honest.
+A session keeps its prediction of every item that it asks for. When the label arrives, prediction and label are a pair
+that the model was not fitted to. One temperature over all such pairs, the prequential temperature, calibrates the next
+predictions.
 """
 
 from dataclasses import dataclass, field
@@ -17,17 +17,28 @@ from cusal.metrics.reliability import reliability
 from cusal.recalibration.temperature import apply_temperature, fit_temperature
 
 PROVISIONAL_BELOW = 30
-PRIOR = 5.0  # the weight of the prior of a fit, in labels, as the temperature's
+PRIOR = 5.0  # strength of the prior, in units of evidence, as for the temperature
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How the probabilities of a session are made honest.
+    """How the probabilities of a session are recalibrated, as `session.calibration` returns it.
 
-    temperature: above 1 the model was over-confident; 1 leaves it as it is.
-    evidence: how many pairs of prediction and label it rests on; below 30 it is `provisional`.
-    ece_before, ece_after: calibration error of the open items as it is estimated from the evidence, raw and
-        recalibrated; None without evidence or open items.
+    Attributes
+    ----------
+    temperature : float
+        What the log probabilities are divided by. Above 1 the model was over-confident; 1 changes nothing.
+    evidence : int
+        Number of pairs of prediction and label that the temperature is fitted to. Below 30 it is `provisional`.
+    ece_before, ece_after : float or None
+        Expected calibration error of the open items, raw and recalibrated, estimated from the evidence. None if there
+        is no evidence or no open item.
+
+    Examples
+    --------
+    >>> calibration = Calibration(temperature=1.8, evidence=12)
+    >>> calibration.provisional
+    True
     """
 
     temperature: float
@@ -37,12 +48,12 @@ class Calibration:
 
     @property
     def provisional(self) -> bool:
-        """Whether there is too little evidence to rely on."""
+        """Whether there is too little evidence to rely on: fewer than 30 pairs."""
         return self.evidence < PROVISIONAL_BELOW
 
 
 def temperature_of(pairs: tuple[Floats, Indices], *, strength: float) -> float:
-    """Give the temperature that fits pairs of prediction and label; 1 without any."""
+    """Return the temperature that fits pairs of prediction and label best; 1 if there are none."""
     probs, labels = pairs
     if len(labels) == 0:
         return 1.0
@@ -51,11 +62,11 @@ def temperature_of(pairs: tuple[Floats, Indices], *, strength: float) -> float:
 
 
 def estimate_ece(pairs: tuple[Floats, Indices], pool: Floats, temperature: float) -> tuple[float, float]:
-    """Give the calibration error of pool predictions (m, classes) before and after the temperature.
+    """Return the calibration error of pool predictions (m, classes) before and after the temperature.
 
-    The items that were asked for are not like the pool: they are the unsure ones. What holds for both is the chance
-    of being right at a given prediction, so that chance is fitted to the pairs, as expit(a logit(confidence) + b) of
-    the tempered confidence with a prior around a = 1, b = 0, and then laid over the pool's confidences.
+    The items that were asked for are not like the pool: they are the uncertain ones. The probability of being right at
+    a given prediction is the same for both. It is fitted to the pairs, as expit(a logit(confidence) + b) of the
+    tempered confidence with a prior around a = 1, b = 0, and then applied to the pool's confidences.
     """
     probs, labels = pairs
     right = apply_temperature(probs, temperature).argmax(axis=1) == labels
@@ -79,12 +90,12 @@ def _logit(confidence: Floats) -> NDArray[np.float64]:
 
 @dataclass
 class Evidence:
-    """The predictions that were made of items before their labels were known, by position in the data set."""
+    """Predictions of items from before their labels were known, by position in the data set."""
 
     predictions: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def remember(self, indices: Indices, probs: Floats) -> None:
-        """Keep the predictions of items that are about to be asked; an item asked again gets the newer one."""
+        """Keep the predictions of items that are about to be asked for; a newer prediction replaces an older one."""
         for index, row in zip(indices.tolist(), probs, strict=True):
             self.predictions[index] = np.array(row, dtype=np.float64)
 
@@ -94,7 +105,7 @@ class Evidence:
             self.predictions.pop(index, None)
 
     def pairs(self, labels: dict[int, int], classes: int) -> tuple[NDArray[np.float64], Indices]:
-        """Give (probs, labels) of all remembered items that have a label; classes met later had probability zero."""
+        """Return (probs, labels) of all remembered items with a label; classes met later get probability zero."""
         known = [index for index in self.predictions if index in labels]
         probs = np.zeros((len(known), classes))
         for row, index in enumerate(known):

@@ -1,8 +1,8 @@
 """Predictions of labelled points by copies of a model that were not fitted to them.
 
-A copy stands for the model only if it was trained for as long. A model that starts warm, going on from its last fit,
-has copies that do the same: they are kept from one time to the next, and fitted as often as the model was. So that
-no copy ever meets the points that it is asked about, a point stays in the fold that it was given first.
+A copy represents the model only if it was trained for as long. If the model starts warm, continuing from its last fit,
+so do its copies: they are kept between calls and fitted as often as the model was. A point stays in the fold that it
+was first assigned to, so that no copy is ever fitted to a point that it predicts.
 """
 
 from collections.abc import Callable
@@ -21,9 +21,9 @@ Predict = Callable[[protocol.Model, Any, int], Floats]  # model, items, classes
 
 
 class LabelledPoints(NamedTuple):
-    """Labelled points: items X (n, ...), class numbers y (n,), and what tells a point from others, keys (n,).
+    """Labelled points: items X (n, ...), class numbers y (n,), and keys (n,) that identify the points.
 
-    unlabelled: further items, for models that use them.
+    unlabelled: more items, for models that use them.
     """
 
     X: Any
@@ -33,7 +33,7 @@ class LabelledPoints(NamedTuple):
 
 
 class OutOfSample:
-    """What a model would say about labelled points if it had not been fitted to them."""
+    """What a model would predict for labelled points if it had not been fitted to them."""
 
     def __init__(self) -> None:
         self._fold: dict[int, int] = {}  # by key
@@ -50,10 +50,10 @@ class OutOfSample:
         rng: np.random.Generator,
         predict: Predict = protocol.predict_proba,
     ) -> tuple[Floats, Indices]:
-        """Give (probs, labels) of points, each predicted by a copy that was fitted to the other folds.
+        """Return (probs, labels) of points, each predicted by a copy that was fitted to the other folds.
 
-        method: "cross-fit" gives all points, "held-out" those of one fold, which takes one copy.
-        model: as it was before its first fit, with the settings of now.
+        method: "cross-fit" returns all points, "held-out" those of one fold, which needs one copy only.
+        model: as it was before its first fit, with its current settings.
         fits: how often the model has been fitted.
         """
         fold = self._assign(points, rng)
@@ -67,7 +67,7 @@ class OutOfSample:
         return probs[given], points.y[given]
 
     def _assign(self, points: LabelledPoints, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Give each point its fold; a new one joins the fold with the fewest of its class, then the smallest."""
+        """Return the fold of each point; a new one joins the fold with the fewest of its class, then the smallest."""
         keys, labels = points.keys.tolist(), points.y.tolist()
         sizes = np.zeros((max(labels) + 1, FOLDS), dtype=np.int64)
         for key, label in zip(keys, labels, strict=True):
@@ -89,7 +89,7 @@ class OutOfSample:
         rng: np.random.Generator,
         number: int,
     ) -> protocol.Model | None:
-        """Give the copy fitted to some points; None if they are of one class, which no classifier can learn."""
+        """Return the copy fitted to some points; None if they are of one class, which no classifier can learn."""
         rows = np.flatnonzero(inside)
         if len(np.unique(points.y[rows])) < 2:
             return None
@@ -110,6 +110,6 @@ class OutOfSample:
 
 
 def _predicted(model: protocol.Model | None, X: Any, classes: int, predict: Predict) -> Floats:
-    if model is None:  # what is known when nothing could be fitted
+    if model is None:  # nothing could be fitted: all classes are equally likely
         return np.full((count_items(X), classes), 1 / classes)
     return predict(model, X, classes)

@@ -1,4 +1,4 @@
-"""Predictions made honest by one temperature, from pairs of prediction and label that the model was not fitted to."""
+"""Predictions recalibrated by one temperature, from pairs of prediction and label that the model was not fitted to."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +22,7 @@ class Recalibration:
     labels : (n,) int64 array
         Their class numbers.
     strength : float
-        Of the prior around a temperature of 1, in units of evidence.
+        Strength of the prior around a temperature of 1, in units of evidence.
     """
 
     probs: Floats
@@ -36,16 +36,16 @@ class Recalibration:
 
     @property
     def evidence(self) -> int:
-        """How many pairs of prediction and label the temperature rests on."""
+        """Number of pairs of prediction and label that the temperature is fitted to."""
         return len(self.labels)
 
     @cached_property
     def temperature(self) -> float:
-        """What the model's log probabilities are divided by; above 1 it was over-confident."""
+        """What the model's log probabilities are divided by; above 1 the model was over-confident."""
         return temperature_of((self.probs, self.labels), strength=self.strength)
 
     def apply(self, probs: Floats) -> NDArray[np.float64]:
-        """Return recalibrated probabilities of the model's raw ones, (rows, classes)."""
+        """Return the recalibrated form of raw probabilities, (rows, classes)."""
         return apply_temperature(probs, self.temperature)
 
     def describe(self, open_probs: Floats | None) -> Calibration:

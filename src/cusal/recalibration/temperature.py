@@ -1,6 +1,6 @@
-"""Temperature scaling: one number that makes a classifier's confidence honest and leaves its ranking alone.
+"""Temperature scaling: one number that calibrates a classifier's confidence and leaves its ranking of classes alone.
 
-Guo et al. 2017, with a prior around T = 1 for small evidence:
+Guo et al. 2017, with a prior around T = 1 for the case of little evidence:
 
     T = exp(s),   s minimises  sum_i -log softmax(z_i / T)[y_i] + (strength / 2) s^2   over [-1.5, 3]
 
@@ -9,10 +9,10 @@ Guo et al. 2017, with a prior around T = 1 for small evidence:
 | z_i | a row of `log_probs`: logits or log probabilities, which have the same softmax |
 | y_i | `labels` |
 | s | log temperature, within `LOG_BOUNDS` |
-| strength | of the prior, in units of evidence; 0 gives the plain fit |
+| strength | of the prior, in units of evidence; 0 is the plain fit |
 
-A probability of exactly zero stays zero at every temperature. A row that gives its own label zero, for instance of a
-class that the model had not met, therefore says nothing about T and is left out of the sum.
+A probability of exactly zero stays zero at every temperature. A row whose own label has probability zero, for instance
+because the model had not met the class, therefore carries no information about T and is left out of the sum.
 """
 
 from typing import Any
@@ -31,8 +31,31 @@ Probs = NDArray[np.float64]
 
 
 def fit_temperature(log_probs: Any, labels: Any, *, strength: float = 5.0) -> float:
-    """Give the temperature that fits labels (n,) best, from logits or log probabilities (n, classes).
+    """Return the temperature under which a model's predictions fit the labels best.
 
+    Use predictions of items that the model was not fitted to.
+
+    Parameters
+    ----------
+    log_probs : (n, classes) array
+        Logits or log probabilities. -inf stands for a probability of zero.
+    labels : (n,) array of int
+        Class numbers: the columns of `log_probs`.
+    strength : float, default 5
+        Strength of the prior around a temperature of 1, in units of evidence; 0 fits without a prior.
+
+    Returns
+    -------
+    float
+        Between exp(-1.5) and exp(3). Above 1 the model was over-confident. 1 if no row carries information.
+
+    Raises
+    ------
+    InvalidInput
+        If a row holds NaN or infinity or has no finite value, a label is not a column, or `strength` is negative.
+
+    Examples
+    --------
     >>> fit_temperature([[0.0, 4.0], [4.0, 0.0], [0.0, 4.0], [4.0, 0.0]], [1, 0, 0, 0], strength=0) > 2
     True
     """
@@ -54,8 +77,27 @@ def fit_temperature(log_probs: Any, labels: Any, *, strength: float = 5.0) -> fl
 
 
 def apply_temperature(probs: Any, temperature: float) -> Probs:
-    """Give softmax(log probs / temperature), (n, classes): softer above 1, sharper below.
+    """Return probabilities at another temperature: softmax(log probs / temperature).
 
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Probabilities; each row sums to one.
+    temperature : float
+        Above 1 the probabilities become softer, below 1 sharper.
+
+    Returns
+    -------
+    (n, classes) float64 array
+        Probabilities in the same order: the most probable class of each row stays so.
+
+    Raises
+    ------
+    InvalidInput
+        If a row is not a probability distribution, or the temperature is not above zero.
+
+    Examples
+    --------
     >>> apply_temperature([[0.2, 0.8]], 2.0).round(3).tolist()
     [[0.333, 0.667]]
     """

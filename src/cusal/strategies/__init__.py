@@ -1,7 +1,7 @@
 """Every strategy, found by the name of its file: `badge.py` holds the class `Badge`, called "badge".
 
-Files that begin with an underscore are what strategies share. A class is imported when it is first used. The stub
-beside this file tells editors and type checkers the same; `python -m cusal.strategies` writes it.
+Files whose names begin with an underscore hold what strategies share. A class is imported when it is first used. The
+stub beside this file lists the classes for editors and type checkers; `python -m cusal.strategies` writes it.
 """
 
 import dataclasses
@@ -15,7 +15,12 @@ from cusal.strategies._strategy import Strategy
 
 
 def names() -> list[str]:
-    """Return the names of all strategies.
+    """Return the names of all strategies, sorted.
+
+    Returns
+    -------
+    list of str
+        Each can be passed as `strategy` to `cusal.query` and `cusal.Session`.
 
     Examples
     --------
@@ -33,10 +38,17 @@ def find(name: str) -> type[Strategy]:
     name : str
         One of `names()`, or "package.module:Name" for a strategy of your own.
 
+    Returns
+    -------
+    type
+        A subclass of `Strategy`.
+
     Raises
     ------
     UnknownName
-        If there is none of this name; the message suggests the nearest.
+        If there is no strategy of this name; the message suggests the nearest one.
+    InvalidInput
+        If "package.module:Name" cannot be imported or is not a strategy.
 
     Examples
     --------
@@ -46,7 +58,7 @@ def find(name: str) -> type[Strategy]:
     if isinstance(name, str) and is_import_name(name):
         found = import_name(name, "strategy")
         if not (isinstance(found, type) and issubclass(found, Strategy)):
-            raise InvalidInput(f"{name!r} is no strategy; expected a class that derives from cusal.Strategy.")
+            raise InvalidInput(f"{name!r} is not a strategy; expected a class that derives from cusal.Strategy.")
         return found
     if name not in names():
         raise UnknownName("strategy", name, names())
@@ -54,17 +66,29 @@ def find(name: str) -> type[Strategy]:
     own = (value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__)
     found = [value for value in own if isinstance(value, type) and issubclass(value, Strategy)]
     if not found:
-        raise InvalidInput(f"{module.__file__} defines no strategy; begin its name with an underscore, or add one.")
+        raise InvalidInput(f"{module.__file__} defines no strategy; add one, or begin its name with an underscore.")
     return found[0]
 
 
 def make(strategy: Any, **settings: Any) -> Strategy:
-    """Return a strategy: found by its name and made with settings, or the object itself.
+    """Return a strategy: made from its name and settings, or the object itself.
+
+    Parameters
+    ----------
+    strategy : str or Strategy
+        A name that `find` knows, or a strategy object, which is returned as it is.
+    **settings
+        Settings of a strategy given by name.
+
+    Returns
+    -------
+    Strategy
+        The object.
 
     Raises
     ------
     InvalidInput
-        If it is neither a name nor an object, or settings are given beside an object.
+        If it is neither a name nor an object, or settings are given with an object.
     UnknownName
         If there is no strategy of this name, or it has no such setting.
 
@@ -76,7 +100,7 @@ def make(strategy: Any, **settings: Any) -> Strategy:
     if isinstance(strategy, Strategy):
         if settings:
             raise InvalidInput(
-                f"the setting {next(iter(settings))} was given beside a strategy object; put it into the object, or "
+                f"the setting {next(iter(settings))} was given with a strategy object; set it in the object, or "
                 "give the strategy by its name."
             )
         return strategy
@@ -96,7 +120,7 @@ def make(strategy: Any, **settings: Any) -> Strategy:
 
 
 def _class_names() -> dict[str, str]:
-    """Return the names of the strategies by the names of their classes."""
+    """Return the name of each strategy by the name of its class."""
     return {name.title().replace("_", ""): name for name in names()}
 
 

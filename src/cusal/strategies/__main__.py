@@ -1,4 +1,4 @@
-"""Write the stub that tells editors and type checkers the strategies: python -m cusal.strategies"""
+"""Write the stub that lists the strategies for editors and type checkers: python -m cusal.strategies"""
 
 from pathlib import Path
 

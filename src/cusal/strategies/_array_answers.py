@@ -1,4 +1,4 @@
-"""What is known about items, given as arrays: for `cusal.query`, pools in files, and loops of one's own."""
+"""What is known about items, given as arrays: for `cusal.query`, pools in files, and loops that users write."""
 
 import numpy as np
 
@@ -14,11 +14,15 @@ class ArrayAnswers:
     candidates : (n,) int64 array
         Positions of the items in the whole data set, ascending.
     probs : (n, classes) array
+        Predictions of the candidates.
     reference : tuple of an (m, classes) and an (m,) array, optional
         Predictions and class numbers of the labelled items; nothing is labelled by default.
     embeddings : (n, features) array, optional
+        Vectors of the candidates.
     reference_embeddings : (m, features) array, optional
+        Vectors of the labelled items.
     sampled_probs : (n, samples, classes) array, optional
+        Predictions of the candidates by models drawn from the posterior.
     """
 
     def __init__(
@@ -63,5 +67,5 @@ class ArrayAnswers:
 
 def _given(array: Floats | None, name: str) -> Floats:
     if array is None:
-        raise MissingMethod(f"it needs {name}, and none were given; give them, or use a Session whose model has them.")
+        raise MissingMethod(f"it needs {name}, and none were given; pass them, or use a Session whose model has them.")
     return array

@@ -1,4 +1,4 @@
-"""What strategies share that estimate the calibration error of every candidate from the labelled items."""
+"""What the strategies share that estimate the calibration error of every candidate from the labelled items."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class _CalibrationStrategy(Strategy):
         return Estimator(self.bandwidth, self.p, self.density_floor)
 
     def estimate(self, view: View) -> PointwiseError:
-        """Return the estimate for every candidate, computed once in a round for each setting."""
+        """Return the estimate for every candidate; in a round it is computed once for each setting."""
         if self.density_floor is None and len(view.reference_labels) == 0:
             raise NotReady("without a density floor the calibration error needs labelled items; label some first.")
         return view.remember(  # type: ignore[no-any-return]
@@ -41,8 +41,8 @@ class _CalibrationStrategy(Strategy):
     def top_error(self, view: View, count: int, *, tie_tolerance: float) -> tuple[Keys, float]:
         """Return (errors, cut): errors of `cut` and above, and their ties, are those of `estimate`.
 
-        At least the `count` highest are among them. What provably stays below is not computed: its place holds an
-        upper bound below the cut.
+        At least the `count` highest are among them. Errors that are provably lower are not computed: an upper bound
+        below the cut stands in their place.
         """
         if len(view.reference_labels) == 0:
             return self.estimate(view).error, -np.inf

@@ -31,7 +31,7 @@ def average_linkage(points: Floats, clusters: int, *, rng: np.random.Generator) 
 def round_robin(labels: Indices, count: int, *, rng: np.random.Generator) -> Indices:
     """Return `count` rows: one at random from each cluster, smallest cluster first, until enough are found.
 
-    A cluster that has run out is passed over. Clusters of one size go in the order of their first row.
+    An empty cluster is skipped. Clusters of the same size are visited in the order of their first rows.
     """
     _, first, cluster, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     shuffled = rng.permutation(len(labels))

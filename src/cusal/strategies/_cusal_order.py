@@ -24,7 +24,7 @@ TieBreak = Literal["confidence", "margin", "entropy", "random", "diverse"]
 
 @dataclass(frozen=True)
 class _CusalOrder(_CalibrationStrategy):
-    """CUSAL's settings, its choice of items and its account of what decided each."""
+    """CUSAL's settings, its choice of items, and the record of what decided each pick."""
 
     tie_tolerance: float = 1e-6
     tie_break: TieBreak = "confidence"
@@ -51,7 +51,7 @@ class _CusalOrder(_CalibrationStrategy):
     def explain(self, view: View, indices: Indices) -> Query:
         rows = view.positions(indices)
         error, cut = self.top_error(view, len(indices), tie_tolerance=self.tie_tolerance)
-        if error[rows].min(initial=np.inf) < cut:  # picks of a joint choice may lie below the highest errors
+        if error[rows].min(initial=np.inf) < cut:  # a batch chosen jointly may hold picks below the highest errors
             error = self.estimate(view).error
         return Query(indices, view.probs[rows], error[rows], decided_by(quantise(error, self.tie_tolerance), rows))
 

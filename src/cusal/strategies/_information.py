@@ -1,4 +1,4 @@
-"""What labels would tell about the model: mutual information between labels and the model's parameters.
+"""How much labels reveal about the model: the mutual information between labels and the model's parameters.
 
     I(y; w) = H(E_w p(y | w)) - E_w H(p(y | w))
 
@@ -29,9 +29,9 @@ def mutual_information(sampled_probs: Floats) -> NDArray[np.float64]:
 class JointInformation:
     """The mutual information of the chosen labels and one more, as items are chosen one by one.
 
-    Configurations of the chosen labels are enumerated while there are at most `configurations` of them;
-    then as many are drawn from the model, in equal shares from each of its samples, and each is carried on
-    item by item.
+    Configurations of the chosen labels are enumerated while there are at most `configurations` of them. After
+    that, as many are drawn from the model, in equal shares from each of its samples, and each is extended item
+    by item.
     """
 
     def __init__(self, sampled_probs: Floats, configurations: int, rng: np.random.Generator) -> None:
@@ -46,7 +46,7 @@ class JointInformation:
         self.origin = np.zeros(0, dtype=np.int64)  # (configurations,) the model sample each was drawn from
 
     def of_each(self) -> NDArray[np.float64]:
-        """(items,) the information of the chosen items together with each item."""
+        """Return the information of the chosen items together with each item, (items,)."""
         joint_entropy = np.empty(len(self.probs))
         samples, classes = self.probs.shape[1:]
         density = self.joint.mean(axis=1)  # (configurations,) p(labels) up to the scale
@@ -60,7 +60,7 @@ class JointInformation:
         return information
 
     def add(self, row: int) -> None:
-        """Let an item join the chosen ones."""
+        """Add an item to the chosen ones."""
         self.chosen.append(row)
         classes = self.probs.shape[2]
         if self.exact and len(self.joint) * classes <= self.limit:

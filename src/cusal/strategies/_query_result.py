@@ -1,4 +1,4 @@
-"""What a query returns."""
+"""The result of a query."""
 
 from dataclasses import dataclass
 
@@ -19,11 +19,13 @@ class Query:
     indices : (k,) int64 array
         Positions in the whole data set.
     probs : (k, classes) array or None
-        The model's predictions for them, columns as `session.classes_`. None where no model was asked (cold start).
+        The model's predictions for them, with the columns of `session.classes_`. None if no model was used, as in a
+        cold start.
     error : (k,) array or None
-        Estimated calibration error. None for strategies that do not estimate it.
+        Estimated calibration error of each. None for strategies that do not estimate it.
     decided_by : (k,) array or None
-        "calibration" where the error alone decided, "uncertainty" where the tie-break did. None likewise.
+        "calibration" where the error alone decided, "uncertainty" where the tie-break did. None for strategies that do
+        not rank by calibration error and tie-break.
     strategy : str
         What chose the items: the name of a strategy, or "cold_start".
 
@@ -41,7 +43,7 @@ class Query:
 
     @property
     def confidence(self) -> NDArray[np.float64] | None:
-        """(k,) the highest probability of each pick."""
+        """(k,) the highest probability of each pick; None without predictions."""
         return None if self.probs is None else self.probs.max(axis=1).astype(np.float64)
 
     def __len__(self) -> int:

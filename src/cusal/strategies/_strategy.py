@@ -15,15 +15,20 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class Strategy:
-    """Decides which items to label next.
+    """The base of all strategies: objects that decide which items to label next.
 
-    A strategy is a frozen dataclass; its fields are its settings. One that ranks items defines `keys`; one that builds
-    its batch jointly defines `select` and has no keys. Callers use `query`.
+    A strategy is a frozen dataclass whose fields are its settings. Derive from this class to write your own. If it
+    ranks items, define `keys(view)`, which returns one key for each candidate, (n,) or (n, j): the highest is labelled
+    first. If it builds its batch jointly, define `select(view, batch_size)` instead. Callers use `query`.
 
     Attributes
     ----------
     needs_model : bool
-        False for a strategy that never looks at the model's predictions.
+        False if the strategy never looks at the model's predictions.
+    name : str
+        The name by which `cusal.strategies.find` knows the class.
+    by_row : bool
+        Whether it can score a pool in files, part by part.
 
     Examples
     --------
@@ -46,12 +51,24 @@ class Strategy:
     def query(self, view: View, batch_size: int) -> Query:
         """Return the next `batch_size` items, best first, with what is known about each.
 
+        Parameters
+        ----------
+        view : View
+            The candidates and what is known about them.
+        batch_size : int
+            Number of items to choose.
+
+        Returns
+        -------
+        Query
+            `indices` are positions in the whole data set.
+
         Raises
         ------
         PoolExhausted
             If fewer candidates are left.
         MissingMethod
-            If the strategy needs something that the model cannot give; the message names both.
+            If the strategy needs something that the model does not offer; the message names both.
         """
         count = as_batch_size(batch_size, len(view.candidates))
         try:
@@ -62,7 +79,7 @@ class Strategy:
 
     @property
     def by_row(self) -> bool:
-        """Whether the keys of an item depend on that item and the labelled ones alone.
+        """Whether the keys of an item depend only on that item and the labelled ones.
 
         Such a strategy can score a pool in files, part by part.
         """
@@ -70,14 +87,14 @@ class Strategy:
 
     @property
     def name(self) -> str:
-        """The name by which `cusal.strategies.find` knows the class, or its own where it lies elsewhere."""
+        """The name by which `cusal.strategies.find` knows the class: "margin", or "package.module:Name"."""
         package, _, module = type(self).__module__.rpartition(".")
         return module if package == "cusal.strategies" else f"{type(self).__module__}:{type(self).__qualname__}"
 
     def select(self, view: View, batch_size: int) -> Indices:
         """Return the positions of the next `batch_size` items in the whole data set, best first.
 
-        `batch_size` was checked: there are as many candidates.
+        `batch_size` has been checked: there are at least as many candidates.
         """
         keys: Keys = self.keys(view)  # type: ignore[attr-defined]
         return view.candidates[top_rows(keys, batch_size)]

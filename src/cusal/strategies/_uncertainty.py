@@ -1,4 +1,4 @@
-"""How unsure a prediction is: each function gives (rows,) values, higher is less sure, from (rows, classes)."""
+"""Uncertainty of predictions: from probabilities (rows, classes) to values (rows,), higher if less certain."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ def least_confidence(probs: Floats) -> NDArray[np.float64]:
 
 
 def margin(probs: Floats) -> NDArray[np.float64]:
-    """Return 1 - (p_(1) - p_(2)): the two highest probabilities close together are unsure."""
+    """Return 1 - (p_(1) - p_(2)): high where the two highest probabilities are close together."""
     highest = np.partition(probs.astype(np.float64), probs.shape[1] - 2, axis=1)
     return 1 - (highest[:, -1] - highest[:, -2])
 

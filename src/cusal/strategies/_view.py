@@ -1,7 +1,7 @@
 """What a strategy may look at in one round, each part computed when it is first read.
 
 `random` never calls the model, and `margin` never asks for embeddings. The answers come from an object: a fitted
-model's predictions (`cusal.loop`), or arrays.
+model's predictions (`cusal.loop`) or arrays.
 """
 
 from collections.abc import Callable, Hashable
@@ -38,7 +38,7 @@ class Answers(Protocol):
 
 
 class View:
-    """One round as a strategy sees it.
+    """What a strategy sees in one round: the open items, and what is known about them and the labelled ones.
 
     Rows of `probs` and `embeddings` belong to `candidates`; rows of `reference_probs`, `reference_labels` and
     `reference_embeddings` to the labelled items. Each part is computed once, when it is first read.
@@ -48,7 +48,7 @@ class View:
     candidates : (n,) int64 array
         Positions of the open items in the whole data set, ascending.
     rng : numpy.random.Generator
-        From which a strategy draws what is left to chance.
+        The generator for every random choice of the strategy.
     answers : Answers
         What is known about the items: a model's predictions, or `ArrayAnswers`.
 
@@ -65,7 +65,19 @@ class View:
 
     @classmethod
     def of_arrays(cls, candidates: Indices, rng: np.random.Generator, **arrays: Any) -> Self:
-        """Return a view of given arrays: the keyword arguments are those of `ArrayAnswers`."""
+        """Return a view of arrays.
+
+        Parameters
+        ----------
+        candidates : (n,) int64 array
+            Positions of the items in the whole data set, ascending.
+        rng : numpy.random.Generator
+            The generator for every random choice of the strategy.
+        **arrays
+            `probs` (n, classes); optionally `embeddings` (n, features), `sampled_probs` (n, samples, classes),
+            `reference`, a pair of predictions (m, classes) and class numbers (m,) of the labelled items, and
+            `reference_embeddings` (m, features).
+        """
         return cls(candidates, rng, ArrayAnswers(candidates, **arrays))
 
     @cached_property
@@ -75,7 +87,7 @@ class View:
 
     @cached_property
     def embeddings(self) -> Floats:
-        """(candidates, features): the model's last hidden layer, or what stands for it."""
+        """(candidates, features): the model's last hidden layer, or numeric items themselves."""
         return _finite(self.answers.embeddings(self.candidates), self.candidates)
 
     @cached_property
@@ -98,7 +110,7 @@ class View:
         return _finite(self.answers.reference_embeddings(), None)
 
     def probs_of(self, indices: Indices) -> Floats:
-        """Return predictions (k, classes) of some candidates, without predicting all where that was not needed."""
+        """Return predictions (k, classes) of some candidates; the others need not be predicted."""
         if "probs" in self.__dict__:
             return self.probs[self.positions(indices)]
         return self.answers.probs(indices, whole=False)
@@ -110,13 +122,13 @@ class View:
         return sampled
 
     def sampled_probs_of(self, indices: Indices, samples: int) -> Floats:
-        """Return the same of some candidates, without all of them in memory where they are too many."""
+        """Return sampled predictions of some candidates, (k, samples, classes); large pools are not kept in memory."""
         if self._tile(samples) >= len(self.candidates):
             return self.sampled_probs(samples)[self.positions(indices)]
         return self.answers.sampled_probs(indices, samples)
 
     def from_samples(self, samples: int, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
-        """Return what `function` makes of the sampled predictions, (candidates, ...), by tiles where they are many."""
+        """Return `function` of the sampled predictions, (candidates, ...), tile by tile if they are many."""
         step = self._tile(samples)
         if step >= len(self.candidates):
             return function(self.sampled_probs(samples))

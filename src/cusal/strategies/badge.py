@@ -27,7 +27,19 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class Badge(Strategy):
-    """The items whose gradients are large and diverse."""
+    """Take items whose loss gradients are large and point in different directions.
+
+    It needs embeddings. `cusal.query` uses the square roots of the probabilities, a session those of its model. The
+    first item is the one with the largest gradient; the others are drawn at random, in proportion to their squared
+    distance from those chosen. It has no settings.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> probs = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]]
+    >>> cusal.query(probs, batch_size=2, strategy="badge").indices
+    array([2, 0])
+    """
 
     def select(self, view: View, batch_size: int) -> Indices:
         gradients = FactorisedGradients(residuals(view.probs), as_points(view.embeddings))

@@ -1,4 +1,4 @@
-"""BALD: the items whose label would tell most about the model.
+"""BALD: the items whose labels carry the most information about the model.
 
 Houlsby et al. (2011); Gal et al. (2017) with Monte-Carlo dropout:
 
@@ -18,7 +18,25 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class Bald(Strategy):
-    """The items that models drawn from the posterior disagree on, each being sure."""
+    """Take the items on which models drawn from the posterior disagree, although each is confident.
+
+    It needs a model with `sample_proba`, such as a network with dropout, or an ensemble, such as a random forest.
+
+    Parameters
+    ----------
+    samples : int, default 10
+        Number of models to draw, at least 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sampled = np.array([[[0.9, 0.1], [0.1, 0.9]], [[0.5, 0.5], [0.5, 0.5]]])  # (items, samples, classes)
+    >>> view = View.of_arrays(
+    ...     np.arange(2), np.random.default_rng(0), probs=sampled.mean(axis=1), sampled_probs=sampled
+    ... )
+    >>> Bald(samples=2).query(view, 1).indices
+    array([0])
+    """
 
     samples: int = 10
 

@@ -1,4 +1,4 @@
-"""BatchBALD: the items whose labels together would tell most about the model.
+"""BatchBALD: the items whose labels together carry the most information about the model.
 
 Kirsch, van Amersfoort and Gal (2019), Alg. 1, greedy in the joint mutual information:
 
@@ -22,7 +22,29 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class BatchBald(Strategy):
-    """The items that models drawn from the posterior disagree on, without asking the same thing twice."""
+    """Take the items on which models drawn from the posterior disagree, without asking for the same thing twice.
+
+    It needs a model with `sample_proba`, such as a network with dropout, or an ensemble, such as a random forest.
+
+    Parameters
+    ----------
+    samples : int, default 10
+        Number of models to draw, at least 2.
+    configurations : int, default 4096
+        Number of label configurations up to which the joint entropy is exact; beyond it, as many are drawn.
+    candidates : int or None, default None
+        Number of items of highest BALD score to search. None: ten times the batch, at least 200.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sampled = np.array([[[0.9, 0.1], [0.1, 0.9]], [[0.5, 0.5], [0.5, 0.5]]])  # (items, samples, classes)
+    >>> view = View.of_arrays(
+    ...     np.arange(2), np.random.default_rng(0), probs=sampled.mean(axis=1), sampled_probs=sampled
+    ... )
+    >>> BatchBald(samples=2).query(view, 1).indices
+    array([0])
+    """
 
     samples: int = 10
     configurations: int = 4096

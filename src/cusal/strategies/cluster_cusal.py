@@ -17,7 +17,37 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class ClusterCusal(_CusalOrder):
-    """Items of high estimated calibration error from different clusters; settings of CUSAL apply as well."""
+    """Take items of high estimated calibration error from different clusters of embeddings.
+
+    The shortlist is what `Cusal` with the same settings would take.
+
+    Parameters
+    ----------
+    bandwidth : float, default 1e-3
+        Bandwidth of the Dirichlet kernel, at least 1e-7. The smaller it is, the closer a labelled prediction must be to
+        count as evidence.
+    p : float, default 1
+        The power in the error, sum_k |ratio_k - q_k|^p; 1 or more.
+    density_floor : float or None, default 1e-10
+        Items whose kernel density is lower are unsupported. For p = 1 their errors tie. None estimates without a floor.
+    tie_tolerance : float, default 1e-6
+        Errors are rounded to multiples of it before they are compared; 0 compares them as they are.
+    tie_break : {"confidence", "margin", "entropy", "random", "diverse"}
+        What decides among items of equal error. The default, "confidence", is the paper's.
+    batch_aware : bool, default False
+        Whether each pick is added to the evidence before the next one is chosen.
+    factor : int, default 10
+        The shortlist holds `factor` * batch_size items.
+    picks_per_cluster : float, default 1
+        How many items are taken from each cluster on average: there are batch_size / `picks_per_cluster` clusters.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> pool, labelled = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]
+    >>> cusal.query(pool, labelled, [0, 1], batch_size=2, strategy="cluster_cusal").indices
+    array([0, 2])
+    """
 
     factor: int = 10
     picks_per_cluster: float = 1

@@ -9,8 +9,8 @@ Citovsky et al. (2021), "Batch Active Learning at Scale", Alg. 1 and 2:
 The source clusters the whole pool once, before the first round. A strategy here keeps nothing from round to
 round, and the embeddings change whenever the model is fitted, so the clusters are formed in each round
 among the k_m items alone; no pool x pool matrix is built. The tree is cut at batch_size /
-`picks_per_cluster` clusters where the source cuts it at a distance, which would have to be chosen anew for
-each model.
+`picks_per_cluster` clusters where the source cuts it at a distance, which would have to be chosen again
+for each model.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,22 @@ from cusal.strategies.margin import Margin
 
 @dataclass(frozen=True)
 class ClusterMargin(Strategy):
-    """Items that the model can hardly decide between two classes, from different clusters."""
+    """Take items of small margin from different clusters of embeddings.
+
+    Parameters
+    ----------
+    factor : int, default 10
+        The shortlist holds `factor` * batch_size items.
+    picks_per_cluster : float, default 1
+        How many items are taken from each cluster on average: there are batch_size / `picks_per_cluster` clusters.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> probs = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]]
+    >>> cusal.query(probs, batch_size=2, strategy="cluster_margin").indices
+    array([0, 2])
+    """
 
     factor: int = 10
     picks_per_cluster: float = 1

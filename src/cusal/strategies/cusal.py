@@ -4,8 +4,8 @@ Bui, Maifeld-Carucci and Liu (2026), "Calibrated Uncertainty Sampling for Active
 
     key(x) = ( error(x) quantised,  -max_k p_k(x) )        error: calibration/pointwise.py
 
-Beyond the paper: other tie-breaks, and `batch_aware`, where each pick joins the evidence before the next is
-chosen.
+Beyond the paper: other tie-breaks, and `batch_aware`, where each pick is added to the evidence before the next
+is chosen.
 """
 
 from dataclasses import dataclass
@@ -19,27 +19,34 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class Cusal(_CusalOrder):
-    """The items whose calibration error is estimated highest; among equals, the least sure.
+    """Take the items of highest estimated calibration error; among equals, the least confident.
+
+    The error of an item compares its prediction with the labels of the labelled items whose predictions are near.
 
     Parameters
     ----------
     bandwidth : float, default 1e-3
-        Of the Dirichlet kernel, at least 1e-7.
+        Bandwidth of the Dirichlet kernel, at least 1e-7. The smaller it is, the closer a labelled prediction must be to
+        count as evidence.
     p : float, default 1
-        The power of the error.
+        The power in the error, sum_k |ratio_k - q_k|^p; 1 or more.
     density_floor : float or None, default 1e-10
-        Points of lower density are unsupported and tie. None: no floor, and hardly any tie.
+        Items whose kernel density is lower are unsupported. For p = 1 their errors tie. None estimates without a floor.
     tie_tolerance : float, default 1e-6
         Errors are rounded to multiples of it before they are compared; 0 compares them as they are.
     tie_break : {"confidence", "margin", "entropy", "random", "diverse"}
-        What decides among equal errors; the paper's is the confidence.
+        What decides among items of equal error. The default, "confidence", is the paper's.
     batch_aware : bool, default False
-        Whether each pick joins the evidence before the next is chosen.
+        Whether each pick is added to the evidence before the next one is chosen.
 
     Examples
     --------
-    >>> Cusal(bandwidth=0.01).bandwidth
-    0.01
+    >>> import cusal
+    >>> pool, labelled = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]
+    >>> cusal.query(pool, labelled, [0, 1], batch_size=2, strategy="cusal").indices
+    array([2, 1])
+    >>> cusal.strategies.Cusal(bandwidth=0.01, tie_break="margin").tie_break
+    'margin'
     """
 
     @property

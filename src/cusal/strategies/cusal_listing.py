@@ -7,8 +7,9 @@ Bui et al., appendix "Demo notebook code", with the Dirichlet kernel of ece-kde 
     order = np.lexsort((confidence, -ece)), which puts NaN last
 
 Only the pool x labelled block is computed, in tiles of rows; the listing builds all pairs and uses this block alone.
-The softmax is float32 too. Logits are not at hand, but log p - max log p of the float64 probabilities is what
-torch.softmax begins with, so that it gives the same bits as on the network's float32 logits.
+The softmax is float32 too. The logits z are not available, but torch.softmax first subtracts their maximum, and
+z - max z = log p - max log p of the float64 probabilities, so that it returns the same bits as for the network's
+float32 logits.
 """
 
 from dataclasses import dataclass
@@ -31,7 +32,23 @@ GRID = 2.0**42  # logits are multiples of 1 / GRID unless tiny, and their log ro
 
 @dataclass(frozen=True)
 class CusalListing(Strategy):
-    """CUSAL as the paper's listing computes it, rounding and all: to reproduce its figures, not for use."""
+    """Take the items that the paper's listing of CUSAL takes, rounding included: to reproduce its figures.
+
+    For any other purpose use `Cusal`. It needs torch.
+
+    Parameters
+    ----------
+    bandwidth : float, default 1e-3
+        Bandwidth of the Dirichlet kernel, at least 1e-7.
+    p : float, default 1
+        The power in the error, 1 or more.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> cusal.strategies.make("cusal_listing", bandwidth=0.01)
+    CusalListing(bandwidth=0.01, p=1)
+    """
 
     bandwidth: float = 1e-3
     p: float = 1
@@ -55,7 +72,7 @@ class CusalListing(Strategy):
 
 
 def float32_softmax(probs: Floats) -> Any:
-    """Return the float32 tensor that torch.softmax gives for the logits behind float64 probabilities."""
+    """Return the float32 tensor that torch.softmax returns for the logits behind float64 probabilities."""
     torch = _torch()
     with np.errstate(divide="ignore"):
         logits = np.log(np.asarray(probs, dtype=np.float64))

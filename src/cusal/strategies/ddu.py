@@ -1,14 +1,14 @@
 """DDU: the items whose features are least likely under the labelled ones.
 
 Mukhoti et al. (2022), "Deep Deterministic Uncertainty": Gaussian discriminant analysis of the features h,
-one Gaussian for each class, and the density of an item under all of them, lowest first:
+one Gaussian for each class, and the density of an item under their mixture, lowest first:
 
     log q(h) = logsumexp_c ( log pi_c + log N(h; mu_c, S_c) )
 
     pi_c  share of the labels      mu_c  mean of the class      S_c  its covariance      h  view.embeddings
 
 The source fits S_c to each class by itself (`covariance="per_class"`) on a large labelled set. With the few
-labels of active learning that matrix hardly has rank, so the default pools the classes (`"shared"`). Either
+labels of active learning that matrix is nearly singular, so the default pools the classes (`"shared"`). Either
 way `jitter` times the mean variance of the features is added to the diagonal.
 
 The source's network is residual with bounded spectral norms and its probabilities are tempered: `spectral=3.0` of the
@@ -28,7 +28,24 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class Ddu(Strategy):
-    """The items that lie farthest from what is labelled, measured class by class."""
+    """Take the items whose embeddings are least likely under the labelled ones, with one Gaussian for each class.
+
+    It needs labelled items and embeddings.
+
+    Parameters
+    ----------
+    covariance : {"shared", "per_class"}, default "shared"
+        Whether all classes share one covariance, or each has its own.
+    jitter : float, default 1e-2
+        What is added to the diagonal of the covariance, in units of the mean variance of the labelled embeddings.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> pool, labelled = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]], [[0.95, 0.05], [0.85, 0.15], [0.1, 0.9], [0.2, 0.8]]
+    >>> cusal.query(pool, labelled, [0, 0, 1, 1], batch_size=2, strategy="ddu").indices
+    array([2, 1])
+    """
 
     covariance: Covariance = "shared"
     jitter: float = 1e-2

@@ -10,7 +10,15 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class Entropy(Strategy):
-    """The items whose prediction is spread most evenly."""
+    """Take the items whose predicted probabilities have the highest entropy. It has no settings.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> probs = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]]
+    >>> cusal.query(probs, batch_size=2, strategy="entropy").indices
+    array([2, 1])
+    """
 
     @property
     def by_row(self) -> bool:

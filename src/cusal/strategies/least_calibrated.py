@@ -4,7 +4,7 @@ The ablation of Bui, Maifeld-Carucci and Liu (2026) that leaves the uncertainty 
 
     key(x) = error(x) quantised        error: calibration/pointwise.py
 
-Items of equal error are equally likely: an order by index would favour whatever the data set puts first,
+Items of equal error are taken in random order: an order by index would favour whatever the data set puts first,
 and most unsupported items share one error.
 """
 
@@ -21,7 +21,27 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class LeastCalibrated(_CalibrationStrategy):
-    """The items whose calibration error is estimated highest; equals at random."""
+    """Take the items of highest estimated calibration error; among equals, at random.
+
+    Parameters
+    ----------
+    bandwidth : float, default 1e-3
+        Bandwidth of the Dirichlet kernel, at least 1e-7. The smaller it is, the closer a labelled prediction must be to
+        count as evidence.
+    p : float, default 1
+        The power in the error, sum_k |ratio_k - q_k|^p; 1 or more.
+    density_floor : float or None, default 1e-10
+        Items whose kernel density is lower are unsupported. For p = 1 their errors tie. None estimates without a floor.
+    tie_tolerance : float, default 1e-6
+        Errors are rounded to multiples of it before they are compared; 0 compares them as they are.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> pool, labelled = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]
+    >>> cusal.query(pool, labelled, [0, 1], batch_size=2, strategy="least_calibrated").indices
+    array([1, 2])
+    """
 
     tie_tolerance: float = 1e-6
 

@@ -1,4 +1,4 @@
-"""Margin: the difference of the two highest probabilities, smallest first (Scheffer et al. 2001)."""
+"""Margin: the difference between the two highest probabilities, smallest first (Scheffer et al. 2001)."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,20 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class Margin(Strategy):
-    """The items that the model can hardly decide between two classes."""
+    """Take the items whose two highest probabilities are closest together. It has no settings.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> probs = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]]
+    >>> cusal.query(probs, batch_size=2, strategy="margin").indices
+    array([2, 1])
+    """
 
     @property
     def by_row(self) -> bool:
         return True
 
     def keys(self, view: View) -> Keys:
-        """Return 1 minus the difference of the two highest probabilities, (n,)."""
+        """Return 1 minus the difference between the two highest probabilities, (n,)."""
         return uncertainty.margin(view.probs)

@@ -1,8 +1,8 @@
 """Rand-Entropy: the highest entropy among items drawn at random.
 
 The two-stage baseline of Bui, Maifeld-Carucci and Liu (2026): k_m = factor * batch_size items drawn
-uniformly, then those of highest entropy -sum_k p_k log p_k. Only the drawn items are predicted where the
-view can predict some.
+uniformly, then those of highest entropy -sum_k p_k log p_k. Where the view can predict some items without
+the others, only the drawn ones are predicted.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,20 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class RandEntropy(Strategy):
-    """The items whose prediction is spread most evenly, among some drawn at random."""
+    """Take the items of highest entropy from a random sample of the pool.
+
+    Parameters
+    ----------
+    factor : int, default 10
+        The sample holds `factor` * batch_size items.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> probs = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]]
+    >>> cusal.query(probs, batch_size=2, strategy="rand_entropy").indices
+    array([2, 1])
+    """
 
     factor: int = 10
 

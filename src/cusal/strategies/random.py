@@ -10,7 +10,15 @@ from cusal.strategies._view import View
 
 @dataclass(frozen=True)
 class Random(Strategy):
-    """Every open item is equally likely."""
+    """Take items at random: every open item is equally likely. It needs no model and has no settings.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> probs = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]]
+    >>> len(cusal.query(probs, batch_size=2, strategy="random"))
+    2
+    """
 
     needs_model: ClassVar[bool] = False
 

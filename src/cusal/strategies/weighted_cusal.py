@@ -6,7 +6,7 @@ The three combinations that Bui, Maifeld-Carucci and Liu (2026) compare with the
     adaptive   alpha c + (1 - alpha) u
     scaled     (k alpha c + u) / (k alpha + 1)        alpha = mean of c over the pool
 
-    c      error / 2: the error lies in [0, 2] for every p >= 1, the paper wants alpha in [0, 1]
+    c      error / 2: the error lies in [0, 2] for every p >= 1, and the paper needs alpha in [0, 1]
     u      1 - max_k p_k
     k      `scale`; the paper tries 2 and 3
 """
@@ -26,7 +26,29 @@ Combination = Literal["uniform", "adaptive", "scaled"]
 
 @dataclass(frozen=True)
 class WeightedCusal(_CalibrationStrategy):
-    """The items with the highest weighted mean of estimated calibration error and uncertainty."""
+    """Take the items with the highest weighted mean of estimated calibration error and uncertainty.
+
+    Parameters
+    ----------
+    bandwidth : float, default 1e-3
+        Bandwidth of the Dirichlet kernel, at least 1e-7. The smaller it is, the closer a labelled prediction must be to
+        count as evidence.
+    p : float, default 1
+        The power in the error, sum_k |ratio_k - q_k|^p; 1 or more.
+    density_floor : float or None, default 1e-10
+        Items whose kernel density is lower are unsupported. For p = 1 their errors tie. None estimates without a floor.
+    combination : {"uniform", "adaptive", "scaled"}, default "scaled"
+        How the weights are set: equal, by the pool's mean error, or by `scale` times that mean.
+    scale : float, default 3
+        For "scaled": how much the error counts. The paper tries 2 and 3.
+
+    Examples
+    --------
+    >>> import cusal
+    >>> pool, labelled = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]
+    >>> cusal.query(pool, labelled, [0, 1], batch_size=2, strategy="weighted_cusal", combination="uniform").indices
+    array([2, 1])
+    """
 
     combination: Combination = "scaled"
     scale: float = 3
