@@ -21,7 +21,7 @@ SPLITS = ("train", "test")
 
 
 @dataclass(frozen=True)
-class Table:
+class OwnTable:
     """The columns of one file and their names.
 
     `kind` is the prefix of its name as a data set; `first_row` is the number that the file's reader would give to its

@@ -17,7 +17,7 @@ from cusal.errors import DataError, MissingExtra
 CHUNK = 1 << 18
 PATIENCE = 30.0  # seconds without a byte
 
-Progress = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 
 
 def print_progress(file: str, done: int, total: int) -> None:
@@ -27,7 +27,7 @@ def print_progress(file: str, done: int, total: int) -> None:
         print(f"\r{file}: {done / 1e6:.1f} of {total / 1e6:.1f} MB", end=end, file=sys.stderr, flush=True)
 
 
-def get(name: str, folder: str | Path | None = None, *, progress: Progress = print_progress) -> Path:
+def get(name: str, folder: str | Path | None = None, *, progress: OnProgress = print_progress) -> Path:
     """Download what a data set lacks and return the folder that holds it.
 
     Files that are there already are checked and kept. A download that was stopped resumes where it was.
@@ -61,7 +61,7 @@ def get(name: str, folder: str | Path | None = None, *, progress: Progress = pri
     return get_source(name, source, data_folder(folder) / source.folder, progress=progress)
 
 
-def get_source(name: str, source: Source, folder: Path, *, progress: Progress = print_progress) -> Path:
+def get_source(name: str, source: Source, folder: Path, *, progress: OnProgress = print_progress) -> Path:
     """Download the files that a source names into `folder`; each is tried at every address in turn."""
     unchecked = [form for form in source.forms if not set(form) & {file for file, _ in source.checksums}]
     if any(not missing(replace(source, forms=(form,)), folder) for form in unchecked):
@@ -77,7 +77,7 @@ def get_source(name: str, source: Source, folder: Path, *, progress: Progress = 
     return folder
 
 
-def _get_file(path: Path, checksum: str, *, addresses: tuple[str, ...], progress: Progress) -> None:
+def _get_file(path: Path, checksum: str, *, addresses: tuple[str, ...], progress: OnProgress) -> None:
     try:
         import pooch
     except ImportError as error:
@@ -107,7 +107,7 @@ class _Resume:
     """A downloader for pooch that keeps what has arrived in `part` until the file is whole."""
 
     part: Path
-    progress: Progress
+    progress: OnProgress
 
     def __call__(self, url: str, output_file: str, _pooch: object) -> None:
         there = self.part.stat().st_size if self.part.exists() else 0

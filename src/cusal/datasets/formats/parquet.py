@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cusal.datasets.columns import Table
+from cusal.datasets.columns import OwnTable
 from cusal.datasets.dataset import Dataset
 from cusal.datasets.files import corrupt
 from cusal.errors import DataError, MissingExtra
@@ -25,4 +25,4 @@ def load(path: Path) -> Dataset:
     if not len(table):
         raise DataError(f"{path} has no rows; expected items.")
     columns = [column.to_pylist() for column in table.columns]
-    return Table("parquet", path, table.column_names, columns, first_row=0).as_dataset()
+    return OwnTable("parquet", path, table.column_names, columns, first_row=0).as_dataset()

@@ -4,7 +4,7 @@ import csv
 import io
 from pathlib import Path
 
-from cusal.datasets.columns import Table
+from cusal.datasets.columns import OwnTable
 from cusal.datasets.dataset import Dataset
 from cusal.datasets.files import corrupt, read_bytes
 from cusal.errors import DataError
@@ -15,7 +15,7 @@ SUFFIXES = (".csv", ".csv.gz")
 def load(path: Path) -> Dataset:
     """Return the data set in a table of numbers with a label."""
     header, rows = _read(path)
-    return Table("csv", path, header, list(zip(*rows, strict=True)), first_row=2).as_dataset()
+    return OwnTable("csv", path, header, list(zip(*rows, strict=True)), first_row=2).as_dataset()
 
 
 def _read(path: Path) -> tuple[list[str], list[list[str]]]:
