@@ -141,7 +141,7 @@ def as_labels(values: Any, name: str = "labels", *, count: int, classes: int) ->
     if not np.issubdtype(labels.dtype, np.integer) and labels.dtype != bool:
         raise InvalidInput(
             f"{name} holds {labels.dtype}; expected class numbers from 0 to {classes - 1} as integers: "
-            "the columns that the labels belong to."
+            "the columns that the labels belong to. For other labels give classes=[...], the names of the columns."
         )
     bad = (labels < 0) | (labels >= classes)
     if bad.any():
@@ -155,9 +155,11 @@ def as_labels(values: Any, name: str = "labels", *, count: int, classes: int) ->
 
 def as_indices(values: Any, size: int, name: str = "indices") -> Indices:
     """Return a (k,) int64 array of distinct positions in a data set of `size` items."""
-    indices = np.atleast_1d(as_array(values))
+    indices = np.atleast_1d(as_array(getattr(values, "indices", values), name))  # a query stands for its indices
     if indices.size == 0:
         return np.empty(0, dtype=np.int64)
+    if indices.dtype == bool:
+        raise InvalidInput(f"{name} is a mask of {indices.size}; expected positions. Give np.flatnonzero(mask).")
     if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
         raise InvalidInput(f"{name} is {indices.dtype} of shape {indices.shape}; expected a list of integers.")
     bad = (indices < 0) | (indices >= size)

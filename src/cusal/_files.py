@@ -2,7 +2,11 @@
 
 import os
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from cusal.errors import DataError
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
@@ -18,3 +22,15 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn an error of the file system into one that names what could not be written."""
+    try:
+        yield
+    except DataError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DataError(f"{path} cannot be written ({reason}); free some space, or choose another place.") from error

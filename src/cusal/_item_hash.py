@@ -50,6 +50,8 @@ def fingerprint(items: Any) -> str:
         for part in (items.data, items.indices, items.indptr):
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()
+    if hasattr(items, "detach"):
+        items = as_array(items)
     in_memory = isinstance(items, np.ndarray | list | tuple) or hasattr(items, "iloc") or hasattr(items, "to_numpy")
     rows = np.arange(count_items(items))
     if not in_memory and len(rows) > LOOKED_AT:

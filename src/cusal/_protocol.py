@@ -10,6 +10,7 @@ see of the items in place of `predict_proba` and `embed`; what users get is alwa
 """
 
 import copy
+from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -51,6 +52,26 @@ def with_settings(model: AnyModel, other: AnyModel) -> AnyModel:
     elif hasattr(other, "random_state"):
         model.random_state = other.random_state  # type: ignore[attr-defined]
     return model
+
+
+def weighing_numbers(model: AnyModel, given: Model, numbers: Mapping[Any, int]) -> AnyModel:
+    """Return the model with the class weights of `given`, whose keys are labels, by class numbers instead.
+
+    The model itself is returned where there are none. Weights of classes that nobody labelled yet are left out.
+    """
+    params = given.get_params(deep=True) if hasattr(given, "get_params") else {}
+    weights = {name: value for name, value in params.items() if name.split("__")[-1] == "class_weight"}
+    by_label = {name: value for name, value in weights.items() if isinstance(value, Mapping)}
+    if not by_label:
+        return model
+    if not any(label in numbers for value in by_label.values() for label in value):
+        met = list(next(iter(by_label.values())))[:10]
+        raise InvalidInput(
+            f"class_weight has weights of {met}, none of which was told as a label; its keys are labels, in the type "
+            "that they are told in."
+        )
+    own = {name: {numbers[k]: w for k, w in value.items() if k in numbers} for name, value in by_label.items()}
+    return copy.deepcopy(model).set_params(**own)  # type: ignore[attr-defined, no-any-return]
 
 
 def fitted_copy(
@@ -137,6 +158,8 @@ def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
                 f"sample_proba of {_name(model)} returned shape {sampled.shape}; expected (rows, samples, {classes})."
             )
         return sampled
+    if hasattr(model, "steps") and hasattr(model, "__getitem__"):  # a pipeline: what its last step says of the items
+        return sample_proba(model[-1], model[:-1].transform(X), samples, classes=classes)
     members = list(getattr(model, "estimators_", ()))
     if len(members) < 2 or not all(hasattr(member, "predict_proba") for member in members):
         raise MissingMethod(
@@ -148,8 +171,9 @@ def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
     features = getattr(model, "estimators_features_", None)
     columns = np.asarray(model.classes_, dtype=np.int64)  # type: ignore[attr-defined]
     sampled = np.zeros((count_items(X), len(chosen), classes))
+    items = X if hasattr(X, "tocsr") else as_array(X)  # members know no column names
     for place, i in enumerate(chosen):
-        own = X if features is None else X[:, features[i]]
+        own = items if features is None else items[:, features[i]]
         # Members are fitted to the positions 0, 1, ... of the ensemble's classes.
         met = np.asarray(members[i].classes_).astype(np.int64)
         sampled[:, place, columns[met] if met.max() < len(columns) else met] = members[i].predict_proba(own)

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -176,6 +177,65 @@ def test_first_labels_come_in_every_form(form):
     assert session.labels == {4: "one", 2: "zero", 9: "one"}
 
 
+@pytest.mark.parametrize("names", [(0, 1), ("a", "b")], ids=str)
+def test_class_weights_are_by_label_whichever_class_was_met_first(names):
+    rng = np.random.default_rng(0)
+    items = rng.normal(size=(400, 2))
+    labels = np.array(names)[(items[:, 0] + rng.normal(size=400) > 1.5).astype(int)]
+    weights = {names[0]: 1.0, names[1]: 20.0}
+    plain = LogisticRegression(class_weight=weights).fit(items[:100], labels[:100])
+    session = cusal.Session(items, LogisticRegression(class_weight=weights), "margin")
+    rare, common = np.flatnonzero(labels[:100] == names[1]), np.flatnonzero(labels[:100] == names[0])
+    session.tell(rare, labels[rare])
+    session.tell(common, labels[common])
+    assert (session.predict(items) == plain.predict(items)).mean() > 0.99
+    with pytest.raises(InvalidInput, match="none of which was told as a label"):
+        cusal.Session(items, LogisticRegression(class_weight={"x": 2}), labelled=(np.arange(100), labels[:100])).fit()
+
+
+def test_a_series_is_aligned_with_the_index_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X[:200]).assign(label=NAMES[Y[:200]]).sample(frac=1, random_state=0)
+    session = cusal.Session(frame.drop(columns="label"), GaussianNB(), labelled=frame.label[:50])
+    assert session.labels == dict(enumerate(frame.label[:50].tolist()))
+    with pytest.raises(InvalidInput, match="which the items' index does not have"):
+        cusal.Session(frame[:10], GaussianNB(), labelled=frame.label[:50])
+
+
+def test_labels_are_unwrapped_and_put_in_order():
+    torch = pytest.importorskip("torch")
+    session = cusal.Session(X, GaussianNB(), labelled=dict(enumerate(torch.tensor(Y[:5]))))
+    session.tell(50, torch.tensor(3))
+    session.tell(51, np.array(4))
+    session.tell([52, 53], [torch.tensor(1), np.int64(2)])
+    session.tell([60, 61], {61: 8, 60: 7})
+    assert [session.labels[i] for i in (50, 51, 52, 53, 60, 61)] == [3, 4, 1, 2, 7, 8]
+    assert {type(label) for label in session.labels.values()} == {int}
+    query = session.ask(2)
+    session.tell(query, Y[query.indices])
+    assert set(query.indices.tolist()) <= set(session.labels)
+
+
+@dataclass(frozen=True)
+class Odd(cusal.Strategy):
+    """Returns whatever it is made with as keys."""
+
+    made: object = None
+
+    def keys(self, view):
+        return self.made
+
+
+@dataclass(frozen=True)
+class OddChoice(cusal.Strategy):
+    """Returns whatever it is made with as picks."""
+
+    made: object = None
+
+    def select(self, view, batch_size):
+        return np.asarray(self.made)
+
+
 class Softly:
     """No model at all."""
 
@@ -223,9 +283,32 @@ REFUSED = {
         lambda: cusal.query([[0.5, 0.5]], [[0.5, 0.5]], [0], bandwidth=1e-307),
         "at least 1e-07",
     ),
+    "labels in a set": (lambda: known().tell([5, 6], {1, 2}), "labels is a set"),
+    "labels of other items": (lambda: known().tell([5, 6], {5: 1}), "no entry for item 6"),
+    "a mask": (lambda: known().tell(Y == 3, Y[Y == 3]), "flatnonzero"),
+    "text after numbers": (lambda: known().tell([5], ["3"]), "but the class 3 is a int; give all labels in one type"),
+    "labels of another kind": (lambda: known().evaluate(X, Y.astype(str)), "none of the labels, such as '0'"),
+    "keys of NaN": (lambda: known(Odd(np.full(1787, np.nan))).ask(2), "keys of candidate 0 are NaN"),
+    "too few keys": (lambda: known(Odd(np.zeros(3))).ask(2), "expected an array of 1787 rows"),
+    "no keys": (lambda: known(Odd()).ask(2), "keys returned NoneType"),
+    "picks twice": (lambda: known(OddChoice([20, 20])).ask(2), "expected 2 distinct items"),
+    "picks that are labelled": (lambda: known(OddChoice([0, 1])).ask(2), "expected 2 distinct items"),
+    "a setting of margin": (lambda: cusal.query([[0.5, 0.5]], strategy="margin", k=3), "margin has no settings, but k"),
+    "recalibrate=False": (lambda: cusal.Session(X, GaussianNB(), recalibrate=False), "None"),
+    "rounds beyond the pool": (
+        lambda: list(cusal.simulate(known(), Y, rounds=500)),
+        "at most 178 rounds are possible",
+    ),
+    "a test set without labels": (lambda: list(cusal.simulate(known(), Y, rounds=1, test=X)), "expected a pair"),
+    "a folder that is not there": (lambda: known().save("no/such/folder/x"), "cannot be written"),
+    "a pool in memory": (lambda: cusal.score_files(np.eye(3), batch_size=1), "For a pool in memory use cusal.query"),
     "p below one": (lambda: cusal.strategies.LeastCalibrated(p=0.5), "p is 0.5"),
     "a bad floor": (lambda: cusal.strategies.WeightedCusal(density_floor=0), "density_floor is 0"),
 }
+
+
+def known(strategy="margin"):
+    return cusal.Session(X, GaussianNB(), strategy, labelled=(np.arange(10), Y[:10]))
 
 
 class Wide:

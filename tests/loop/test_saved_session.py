@@ -53,7 +53,7 @@ PLAIN = {
     "logistic": lambda: LogisticRegression(max_iter=200),
     "forest": lambda: RandomForestClassifier(10),
     "pipeline": lambda: make_pipeline(StandardScaler(), GaussianNB()),
-    "class weights": lambda: LogisticRegression(class_weight={0: 2.0}, max_iter=200),
+    "class weights": lambda: LogisticRegression(class_weight={"zero": 2.0}, max_iter=200),
     "a function of NumPy": lambda: make_pipeline(FunctionTransformer(np.log1p), GaussianNB()),
     "a function of scikit-learn": lambda: make_pipeline(SelectKBest(chi2, k=20), GaussianNB()),
     "tempered": lambda: TemperatureScaled(GaussianNB(), method="cross-fit"),

@@ -103,7 +103,7 @@ def test_the_whole_pool_can_be_used_up():
     [
         ({"rounds": -1}, "rounds is -1"),
         ({"rounds": 1, "batch_size": 0}, "batch_size"),
-        ({"rounds": 2, "batch_size": 600}, "only"),
+        ({"rounds": 2, "batch_size": 600}, "at most 1 rounds"),
     ],
 )
 def test_bad_input_is_named(arguments, message):

@@ -31,14 +31,28 @@ def as_model(model: Any) -> Model:
     raise MissingMethod(f"{name} has no method {missing}; a model needs fit(X, y) and predict_proba(X).")
 
 
-def as_pairs(labelled: Any) -> tuple[Any, Any]:
+def as_pairs(labelled: Any, items: Any) -> tuple[Any, Any]:
     """Return (indices, labels) from a mapping, a pandas Series, or such a pair."""
     if isinstance(labelled, Mapping):
         return list(labelled), list(labelled.values())
-    if hasattr(labelled, "index") and hasattr(labelled, "items") and hasattr(labelled, "to_numpy"):  # a Series
-        return labelled.index.to_numpy(), labelled.to_numpy()
+    if hasattr(labelled, "index") and hasattr(labelled, "items") and getattr(labelled, "ndim", 0) == 1:  # a Series
+        return _positions(labelled.index, items), labelled.to_numpy()
     if isinstance(labelled, tuple) and len(labelled) == 2:
         return labelled
     raise InvalidInput(
         f"labelled is a {type(labelled).__name__}; expected {{index: label}}, a pandas Series, or (indices, labels)."
     )
+
+
+def _positions(index: Any, items: Any) -> Any:
+    """Return positions in the items for the index of a Series: looked up in the items' own index, if they have one."""
+    own: Any = getattr(items, "index", None)
+    if not hasattr(own, "get_indexer") or not own.is_unique:
+        return index.to_numpy()
+    places = own.get_indexer(index)
+    if (places < 0).any():
+        raise InvalidInput(
+            f"labelled has the index {index[int((places < 0).argmax())]!r}, which the items' index does not have; "
+            "give a Series with the index of the items, or (positions, labels)."
+        )
+    return places

@@ -1,6 +1,6 @@
 """The books of a session: which items are open, labelled and skipped, and the labels with their classes."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Set
 from typing import Any
 
 from cusal._checks import as_indices
@@ -8,6 +8,19 @@ from cusal._types import Indices
 from cusal.errors import InvalidInput
 from cusal.loop.classes import Classes, plain
 from cusal.loop.pool import LABELLED, OPEN, SKIPPED, Pool
+
+
+def _in_order(labels: Any, places: Indices) -> Any:
+    """Return labels in the order of the items: one label as a list, a mapping by the items' positions."""
+    if isinstance(labels, Mapping):
+        missing = [i for i in places.tolist() if i not in labels]
+        if missing:
+            raise InvalidInput(f"the labels have no entry for item {missing[0]}; give one label for each index.")
+        return [labels[i] for i in places.tolist()]
+    if isinstance(labels, Set):
+        raise InvalidInput("labels is a set, which has no order; give a list in the order of the indices.")
+    single = isinstance(labels, str) or not hasattr(labels, "__len__") or getattr(labels, "ndim", 1) == 0
+    return [labels] if single else labels
 
 
 class Books:
@@ -28,9 +41,7 @@ class Books:
     def tell(self, indices: Any, labels: Any) -> Indices:
         """Store labels, and return the items' positions; a new label replaces an earlier one."""
         places = as_indices(indices, len(self.pool))
-        if isinstance(labels, str) or not hasattr(labels, "__len__"):
-            labels = [labels]
-        names = plain(labels)
+        names = plain(_in_order(labels, places))
         if len(names) != len(places):
             raise InvalidInput(f"told {len(names)} labels for {len(places)} items; give one label for each index.")
         self.classes.add(names)

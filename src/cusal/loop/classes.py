@@ -40,6 +40,11 @@ class Classes:
         return tuple(self._number) if self.fixed else tuple(_sorted(self._number))
 
     @property
+    def numbered(self) -> dict[Hashable, int]:
+        """The number of each class."""
+        return dict(self._number)
+
+    @property
     def columns(self) -> Indices:
         """(classes,) the number of each class of `names`: the internal column of each column that users see."""
         return self.numbers(self.names)
@@ -62,18 +67,30 @@ class Classes:
                 raise InvalidInput(
                     f"label {position} is {label!r}, a {type(label).__name__}; a label must be hashable."
                 )
-            if label is None or label != label:  # NaN is the value that differs from itself
+            if _is_missing(label):
                 raise InvalidInput(f"label {position} is {label!r}; give a class, or skip the item.")
             if isinstance(label, float) and not label.is_integer() and label not in self._number:
                 raise InvalidInput(
                     f"label {position} is {label!r}, a number with a fraction; expected classes. Put a continuous "
                     "target into ranges first, or name such classes by text."
                 )
+        self._refuse_other_kinds(labels)
         new = _sorted(label for label in dict.fromkeys(labels) if label not in self._number)
         if new and self.fixed:
             raise InvalidInput(self._unknown(new[0]))
         for label in new:
             self._number[label] = len(self._number)
+
+    def _refuse_other_kinds(self, labels: list[Hashable]) -> None:
+        """Raise an error if a label reads like a class of another type: 3 and "3" would be two classes."""
+        known = {str(name): name for name in self._number}
+        for label in labels:
+            other = known.setdefault(str(label), label)
+            if type(other) is not type(label) and other != label:
+                raise InvalidInput(
+                    f"label {label!r} is a {type(label).__name__}, but the class {other!r} is a "
+                    f"{type(other).__name__}; give all labels in one type."
+                )
 
     def numbers(self, labels: Iterable[Hashable]) -> Indices:
         """Return the numbers of known labels, (k,)."""
@@ -94,7 +111,17 @@ def plain(values: Any) -> list[Any]:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InvalidInput("labels has masked values; give a class for each item, or skip those without.")
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
-    return [value.item() if isinstance(value, np.generic) else value for value in listed]
+    return [value.item() if _is_scalar_array(value) else value for value in listed]
+
+
+def _is_scalar_array(value: Any) -> bool:
+    """Return whether a value is a NumPy number, or an array or tensor without axes."""
+    return hasattr(value, "item") and getattr(value, "ndim", None) == 0
+
+
+def _is_missing(label: Any) -> bool:
+    """Return whether a label stands for none: None, NaN (which differs from itself), or the NA of pandas."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or bool(label != label)
 
 
 def _sorted(labels: Iterable[Hashable]) -> list[Hashable]:

@@ -65,7 +65,7 @@ class Learner:
     def refit(self, books: Books, number: int) -> None:
         """Fit the model to all labels as in round `number`."""
         self.model = protocol.fitted_copy(
-            self.model,
+            protocol.weighing_numbers(self.model, self.unfitted, books.classes.numbered),
             (take(self.items, books.pool.labelled), books.numbers),
             unlabelled=Subset(self.items, books.pool.open),
             seed=_model_seed(np.random.default_rng([self.seed, number])),
@@ -102,7 +102,7 @@ class Learner:
         points = LabelledPoints(take(self.items, labelled), books.numbers, labelled, unlabelled=open_items)
         return self.unseen.predict(
             method,
-            self.unfitted,
+            protocol.weighing_numbers(self.unfitted, self.unfitted, books.classes.numbered),
             points,
             fits=self.round + 1,
             classes=len(books.classes),

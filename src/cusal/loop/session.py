@@ -118,7 +118,7 @@ class Session:
         reference: Reference = "fitted",
     ) -> None:
         if recalibrate is not None and recalibrate not in get_args(Recalibrate):
-            raise UnknownName("recalibration", recalibrate, get_args(Recalibrate))
+            raise UnknownName("recalibration", recalibrate, [*get_args(Recalibrate), "None"])
         if reference not in get_args(Reference):
             raise UnknownName("reference", reference, get_args(Reference))
         self.items = as_items(items)
@@ -131,7 +131,7 @@ class Session:
         self._view: View | None = None  # this and the next belong to the current round
         self._recalibration: Recalibration | None = None
         if labelled is not None:
-            self.tell(*as_pairs(labelled))
+            self.tell(*as_pairs(labelled, self.items))
 
     def __repr__(self) -> str:
         state = f"{self.pool.describe()}; {len(self._books.classes)} classes"
@@ -277,6 +277,11 @@ class Session:
         """
         raw = self._raw(items)
         names = plain(labels)
+        if names and not set(names) & set(self._books.classes.names):
+            raise InvalidInput(
+                f"none of the labels, such as {names[0]!r}, is a class of the session, such as "
+                f"{self._books.classes.names[0]!r}; give labels of the kind that were told."
+            )
         if len(names) != len(raw):
             raise InvalidInput(f"{len(names)} labels were given for {len(raw)} items; give one label for each.")
         return score_predictions(

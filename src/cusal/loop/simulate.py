@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cusal._checks import as_array, as_count
 from cusal._types import Indices
-from cusal.errors import InvalidInput
+from cusal.errors import InvalidInput, PoolExhausted
 from cusal.loop.classes import plain
 from cusal.loop.scores import Scores, score_predictions
 from cusal.loop.session import Session
@@ -116,6 +116,14 @@ def simulate(
     """
     rounds, batch_size = as_count(rounds, "rounds", least=0), as_count(batch_size, "batch_size")
     answer, truth = _answering(oracle, len(session.pool))
+    most = len(session.pool.open) // batch_size - (not session.labels)
+    if rounds > most:
+        raise PoolExhausted(
+            f"{rounds} rounds of {batch_size} labels were asked for, but {len(session.pool.open)} items are open; "
+            f"at most {max(most, 0)} rounds are possible. Lower rounds or batch_size."
+        )
+    if test is not None and not (isinstance(test, tuple) and len(test) == 2):
+        raise InvalidInput(f"test is a {type(test).__name__}; expected a pair (items, labels).")
     for left in range(rounds, -1, -1):
         if not session.labels:
             first = session.ask(batch_size)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from cusal.errors import InvalidInput
 
 PROBE = 8  # items that the module is asked about before training
-SOFTMAX = (nn.Softmax, nn.LogSoftmax, nn.Softmax2d)
+SOFTMAX = (nn.Softmax, nn.LogSoftmax, nn.Softmax2d, nn.Sigmoid)
 
 
 def as_module(module: Any) -> nn.Module:

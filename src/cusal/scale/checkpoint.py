@@ -7,31 +7,17 @@ of change, and the chunk's rows. A file that changed, or another request, is the
 import hashlib
 import io
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cusal._damage import DAMAGED
-from cusal._files import write_whole
+from cusal._files import write_whole, writing
 from cusal._version import __version__
-from cusal.errors import DataError
 from cusal.scale.candidates import Candidates
 from cusal.scale.parts import Chunk
 from cusal.scale.scorer import Scorer
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn an error of the file system into one that names what could not be written."""
-    try:
-        yield
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be written ({error.strerror or error}); free some space, or choose another --out."
-        ) from error
 
 
 class Checkpoint:

@@ -13,12 +13,12 @@ import numpy as np
 
 from cusal import strategies
 from cusal._checks import as_batch_size, as_labels
-from cusal._files import write_whole
+from cusal._files import write_whole, writing
 from cusal._progress import Progress
 from cusal._types import Floats, Indices
 from cusal.errors import DataError, InvalidInput
 from cusal.scale.candidates import Candidates
-from cusal.scale.checkpoint import Checkpoint, writing
+from cusal.scale.checkpoint import Checkpoint
 from cusal.scale.engines import Engine, find_engine
 from cusal.scale.engines.local import LocalEngine
 from cusal.scale.parts import LABELS, Chunk
@@ -95,6 +95,8 @@ def score_files(
     <BLANKLINE>
     >>> temporary.cleanup()
     """
+    if not isinstance(pool, str | os.PathLike):
+        raise InvalidInput(f"pool is a {type(pool).__name__}; expected a path. For a pool in memory use cusal.query.")
     request = Request(batch_size, strategies.make(strategy), seed)
     chosen = find_engine(engine) if isinstance(engine, str) else engine
     return score(Files(pool, out, labelled), request, engine=chosen)

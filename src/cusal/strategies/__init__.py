@@ -115,7 +115,9 @@ def make(strategy: Any, **settings: Any) -> Strategy:
     known = [field.name for field in dataclasses.fields(kind)]
     for name in settings:
         if name not in known:
-            raise UnknownName(f"setting of {strategy}", name, known or ["none at all"])
+            if not known:
+                raise InvalidInput(f"{strategy} has no settings, but {name} was given; leave it out.")
+            raise UnknownName(f"setting of {strategy}", name, known)
     return kind(**settings)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cusal._checks import as_batch_size
 from cusal._types import Indices, Keys
-from cusal.errors import MissingMethod
+from cusal.errors import InvalidInput, MissingMethod
 from cusal.strategies._query_result import Query
 from cusal.strategies._view import View
 
@@ -72,7 +72,7 @@ class Strategy:
         """
         count = as_batch_size(batch_size, len(view.candidates))
         try:
-            query = self.explain(view, self.select(view, count))
+            query = self.explain(view, self._checked(self.select(view, count), view, count))
         except MissingMethod as error:
             raise MissingMethod(f"strategy {self.name}: {error}") from error
         return dataclasses.replace(query, strategy=self.name)
@@ -96,8 +96,29 @@ class Strategy:
 
         `batch_size` has been checked: there are at least as many candidates.
         """
-        keys: Keys = self.keys(view)  # type: ignore[attr-defined]
-        return view.candidates[top_rows(keys, batch_size)]
+        keys = self.keys(view)  # type: ignore[attr-defined]
+        return view.candidates[top_rows(self._checked_keys(keys, len(view.candidates)), batch_size)]
+
+    def _checked(self, indices: Any, view: View, count: int) -> Indices:
+        """Return the picks, or raise an error if they are not `count` distinct candidates."""
+        picks = np.asarray(indices)
+        if picks.shape != (count,) or len(np.unique(picks)) != count or not np.isin(picks, view.candidates).all():
+            raise InvalidInput(
+                f"strategy {self.name}: select returned {picks.tolist()[:10]}; expected {count} distinct items of "
+                "view.candidates."
+            )
+        return picks.astype(np.int64)
+
+    def _checked_keys(self, keys: Any, count: int) -> Keys:
+        """Return the keys, or raise an error if they are not one finite number, or row of them, for each candidate."""
+        shape = getattr(keys, "shape", None)
+        if shape is None or len(shape) not in (1, 2) or shape[0] != count:
+            met = type(keys).__name__ if shape is None else f"shape {shape}"
+            raise InvalidInput(f"strategy {self.name}: keys returned {met}; expected an array of {count} rows.")
+        if np.isnan(keys).any():
+            row = int(np.argmax(np.isnan(keys).reshape(count, -1).any(axis=1)))
+            raise InvalidInput(f"strategy {self.name}: the keys of candidate {row} are NaN; expected numbers.")
+        return np.asarray(keys, dtype=np.float64)
 
     def explain(self, view: View, indices: Indices) -> Query:
         """Return the chosen items together with what is known about each."""
