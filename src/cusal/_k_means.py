@@ -43,4 +43,5 @@ def _scaled(points: Floats) -> Floats:
     points = as_points(points)
     centred = points - points.mean(axis=0, dtype=np.float64).astype(points.dtype)
     largest = float(np.abs(centred).max(initial=0.0))
-    return (centred / largest if largest > 0 else centred).astype(np.float32, copy=False)
+    scaled = centred / largest if largest > 0 else centred
+    return np.asarray(scaled, dtype=np.float32)

@@ -3,6 +3,7 @@
 import copy
 import time
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ from cusal._types import Floats, Indices
 from cusal.errors import NotReady
 from cusal.loop.answers import Pairs
 from cusal.loop.books import Books
+from cusal.loop.dense_vectors import dense_vectors
 from cusal.loop.predictions import Predictions
 from cusal.recalibration.out_of_sample import LabelledPoints, Method, OutOfSample, Predict
 
@@ -76,7 +78,12 @@ class Learner:
 
     def look(self, classes: int) -> None:
         """Take the model as fitted to the latest labels."""
-        self.predictions = Predictions(self.model, self.items, classes)
+        self.predictions = Predictions(self.model, self.items, classes, vectors=lambda: self.vectors)
+
+    @cached_property
+    def vectors(self) -> Floats:
+        """(items, at most 100): dense vectors of sparse items, computed once for all rounds."""
+        return dense_vectors(self.items)
 
     def rng(self) -> np.random.Generator:
         """Return the round's generator, after the model's seed was drawn from it."""
