@@ -28,7 +28,7 @@ from cusal.loop.answers import ModelAnswers, Pairs
 from cusal.loop.arguments import as_model, as_pairs
 from cusal.loop.books import Books
 from cusal.loop.classes import plain
-from cusal.loop.cold_start import spread_out
+from cusal.loop.cold_start import typical_items
 from cusal.loop.learner import Learner
 from cusal.loop.pool import Pool
 from cusal.loop.scores import Scores, score_predictions
@@ -180,8 +180,8 @@ class Session:
     def ask(self, batch_size: int = 10, *, strategy: str | Strategy | None = None) -> Query:
         """Return the items to label next.
 
-        With no labels, or labels of one class only, it returns a spread-out batch that needs no model. Asking again
-        before anything was told returns the same items.
+        With no labels, or labels of one class only, it returns typical items that differ from each other, which needs
+        no model. Asking again before anything was told returns the same items.
 
         Parameters
         ----------
@@ -402,7 +402,8 @@ class Session:
             message = f"session.ask: {self._books.missing} Until then the cold start chooses, without the model."
             warnings.warn(message, CusalWarning, stacklevel=3)
             rng = np.random.default_rng([self.seed, 0, labelled])
-        return Query(spread_out(self.items, candidates, count, rng), strategy="cold_start")
+        indices = typical_items(self.items, candidates, count, labelled=self.pool.labelled, rng=rng)
+        return Query(indices, strategy="cold_start")
 
     def _raw(self, items: Any) -> Floats:
         self.fit()
