@@ -14,6 +14,9 @@ from cusal._spread import as_points
 from cusal._types import Floats, Indices
 
 EXACT_ROWS = 4000
+MINI_BATCH = 4096
+MOST_SEEDED = 500  # clusters whose seeds are spread; spreading more would take longer than all that follows
+EPOCHS = 5  # over mini-batches, in place of up to `max_iter` steps over all rows
 
 
 def k_means(points: Floats, clusters: int, *, rng: np.random.Generator, max_iter: int = 20) -> Indices:
@@ -31,7 +34,12 @@ def k_means(points: Floats, clusters: int, *, rng: np.random.Generator, max_iter
         model = KMeans(clusters, n_init=1, max_iter=max_iter, random_state=seed)
     else:
         model = MiniBatchKMeans(
-            clusters, n_init=1, max_iter=max_iter, batch_size=max(4096, clusters), random_state=seed
+            clusters,
+            init="k-means++" if clusters <= MOST_SEEDED else "random",
+            n_init=1,
+            max_iter=EPOCHS,
+            batch_size=max(MINI_BATCH, clusters),
+            random_state=seed,
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters are no mistake here
