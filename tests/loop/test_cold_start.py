@@ -41,7 +41,7 @@ ITEMS: dict[str, Any] = {
     "one by one": FrozenImages(),
     "one column": np.arange(60.0),
     "sparse": sparse.csr_matrix(X[:60]),
-    "wide sparse": sparse.random(60, 500, density=0.05, rng=np.random.default_rng(0)),
+    "wide sparse": sparse.coo_matrix(np.random.default_rng(0).poisson(0.05, size=(60, 500))),
     "empty sparse": sparse.csr_matrix((60, 500)),
     "tf-idf": TfidfVectorizer().fit_transform(SENTENCES),
     "texts": SENTENCES,
