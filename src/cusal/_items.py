@@ -30,12 +30,12 @@ def as_items(items: Any) -> Any:
     InvalidInput
         If they have no length or cannot be indexed, are ragged or masked, or are records of several fields.
     """
-    if isinstance(items, str | bytes | Mapping) or not (hasattr(items, "__getitem__") or _is_sparse(items)):
+    if isinstance(items, str | bytes | Mapping) or not (hasattr(items, "__getitem__") or is_sparse(items)):
         raise InvalidInput(
             f"items is a {type(items).__name__}; expected something with a length that integers can index, such as an "
             "array, a list, a data frame or a torch data set."
         )
-    if _is_sparse(items):
+    if is_sparse(items):
         return items.tocsr()
     if isinstance(items, np.ma.MaskedArray):
         if np.ma.is_masked(items):
@@ -52,7 +52,7 @@ def as_items(items: Any) -> Any:
 
 def count_items(items: Any) -> int:
     """Return how many items there are; a sparse matrix has no `len`."""
-    return int(items.shape[0]) if _is_sparse(items) else len(items)
+    return int(items.shape[0]) if is_sparse(items) else len(items)
 
 
 def take(items: Any, indices: Indices | slice) -> Any:
@@ -158,5 +158,6 @@ def _takes_arrays(items: Any) -> bool:
     return hasattr(items, "shape") and (hasattr(items, "dtype") or hasattr(items, "to_numpy"))
 
 
-def _is_sparse(items: Any) -> bool:
+def is_sparse(items: Any) -> bool:
+    """Return whether the items are a sparse matrix of SciPy's."""
     return hasattr(items, "tocsr") and hasattr(items, "nnz")

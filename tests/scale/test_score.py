@@ -247,8 +247,8 @@ def test_a_full_disk_is_named(tmp_path: Path, pool: Pool) -> None:
         (lambda: Request(5, Cusal(tie_break="diverse")), InvalidInput, "diverse"),
         (
             lambda: Request(5, strategies.make("margin", bandwidth=1)),
-            UnknownName,
-            "no setting of margin named 'bandwidth'",
+            InvalidInput,
+            "margin has no settings",
         ),
         (lambda: Request(5, strategies.make(Cusal)), InvalidInput, "give an object of it"),
     ],

@@ -49,7 +49,7 @@ def test_the_command_writes_what_the_function_writes(folder: Path) -> None:
         (("--pool", "pool.parquet", "-k", "5", "--strategy", "os:getcwd"), "'os:getcwd' is no strategy"),
         (
             ("--pool", "pool.parquet", "-k", "5", "--strategy", "margin", "--bandwidth", "0.1"),
-            "no setting of margin named 'bandwidth'",
+            "margin has no settings, but bandwidth",
         ),
         (("--pool", "pool.parquet", "-k", "5", "--engine", "spark"), "no engine named 'spark'"),
         (("--pool", "pool.parquet", "-k", "5", "--address", "a:1"), "add --engine ray"),

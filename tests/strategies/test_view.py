@@ -53,6 +53,7 @@ class Counting:
         ("badge", {"probs", "embeddings"}),
         ("cusal", {"probs", "reference"}),
         ("cluster_cusal", {"probs", "reference", "embeddings"}),
+        ("diverse_margin", {"probs", "embeddings"}),
     ],
 )
 def test_a_strategy_computes_only_what_it_looks_at_and_once(name, parts):
@@ -66,6 +67,23 @@ def test_explaining_a_random_choice_predicts_the_picks_alone():
     query = strategies.Random().explain(counting.view(), np.array([103, 101]))
     assert counting.calls == ["some probs"]
     assert (query.probs == counting.arrays.probs(np.array([103, 101]))).all()
+
+
+def test_embeddings_of_some_candidates_are_rows_of_all():
+    counting = Counting()
+    view, some = counting.view(), np.array([111, 104])
+    alone = view.embeddings_of(some)
+    np.testing.assert_array_equal(alone, view.embeddings[[11, 4]])
+    np.testing.assert_array_equal(view.embeddings_of(some), alone)
+    assert counting.calls == ["embeddings", "embeddings"]  # the third time they are there already
+
+
+def test_an_embedding_of_some_candidates_that_is_no_number_names_the_item():
+    embeddings = np.array([[0.0], [np.nan], [1.0]])
+    view = View.of_arrays(np.arange(5, 8), np.random.default_rng(0), probs=np.eye(3), embeddings=embeddings)
+    assert view.embeddings_of(np.array([5, 7])).tolist() == [[0.0], [1.0]]
+    with pytest.raises(InvalidInput, match="the embedding of item 6 holds NaN or infinity"):
+        view.embeddings_of(np.array([7, 6]))
 
 
 def test_the_estimate_is_computed_once_for_each_setting():

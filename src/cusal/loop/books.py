@@ -38,6 +38,17 @@ class Books:
         self.classes = Classes(classes)
         self.labels: dict[int, Hashable] = {}
 
+    def state(self) -> dict[str, Any]:
+        """Return the entries by the names that they have in a checkpoint."""
+        return {"pool": self.pool, "_classes": self.classes, "_labels": self.labels}
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> "Books":
+        """Return the books of a checkpoint."""
+        books = cls(0)
+        books.pool, books.classes, books.labels = state["pool"], state["_classes"], state["_labels"]
+        return books
+
     def tell(self, indices: Any, labels: Any) -> Indices:
         """Store labels, and return the items' positions; a new label replaces an earlier one."""
         places = as_indices(indices, len(self.pool))

@@ -3,6 +3,7 @@
 import copy
 import time
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ from cusal._types import Floats, Indices
 from cusal.errors import NotReady
 from cusal.loop.answers import Pairs
 from cusal.loop.books import Books
+from cusal.loop.dense_vectors import dense_vectors
 from cusal.loop.predictions import Predictions
 from cusal.recalibration.out_of_sample import LabelledPoints, Method, OutOfSample, Predict
 
@@ -33,12 +35,29 @@ class Learner:
         self.seconds = {"fit": 0.0, "predict": 0.0, "select": 0.0}  # of the current round
         self.predictions: Predictions | None = None  # None if the model was not fitted to the latest labels
 
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps, by name; everything except the items."""
+        return {
+            "model": self.model,
+            "_unfitted": self.unfitted,
+            "_unseen": self.unseen,
+            "_seeded": self.seeded,
+            "seed": self.seed,
+            "round": self.round,
+            "seconds": self.seconds,
+            "fitted": self.predictions is not None,
+        }
+
     @classmethod
-    def restore(cls, items: Any, state: Mapping[str, Any]) -> "Learner":
+    def restore(cls, items: Any, state: Mapping[str, Any], books: Books) -> "Learner":
         """Return the learner of a session's checkpoint."""
         learner = cls(items, state["_unfitted"], state["seed"])
         learner.model, learner.unseen, learner.seeded = state["model"], state["_unseen"], state["_seeded"]
         learner.round, learner.seconds = state["round"], state["seconds"]
+        if state.get("refit", False):  # a saved model is fitted again, to the same labels with the same seed
+            learner.refit(books, learner.round)
+        elif state["fitted"]:
+            learner.look(len(books.classes))
         return learner
 
     @property
@@ -76,7 +95,12 @@ class Learner:
 
     def look(self, classes: int) -> None:
         """Accept the model as fitted to the latest labels."""
-        self.predictions = Predictions(self.model, self.items, classes)
+        self.predictions = Predictions(self.model, self.items, classes, vectors=lambda: self.vectors)
+
+    @cached_property
+    def vectors(self) -> Floats:
+        """(items, at most 100): dense vectors of sparse items, computed once for all rounds."""
+        return dense_vectors(self.items)
 
     def rng(self) -> np.random.Generator:
         """Return the round's generator, after the model's seed was drawn from it."""

@@ -7,17 +7,29 @@ from typing import Any
 import numpy as np
 
 from cusal import _protocol as protocol
-from cusal._items import count_items, take
+from cusal._items import count_items, is_sparse, take
 from cusal._types import Floats, Indices
+from cusal.errors import MissingMethod
 
 TILE = 8192  # items that a model sees at once: a lazily loaded data set is never completely in memory
 
 
 class Predictions:
-    """A model's predictions of `items`; each kind is computed once, and `seconds` counts the time that it took."""
+    """A model's predictions of `items`; each kind is computed once, and `seconds` counts the time that it took.
 
-    def __init__(self, model: protocol.Model, items: Any, classes: int) -> None:
+    vectors: computes what stands for the embeddings where the model has none and the items are sparse, (n, features).
+    """
+
+    def __init__(
+        self,
+        model: protocol.Model,
+        items: Any,
+        classes: int,
+        *,
+        vectors: Callable[[], Floats] | None = None,
+    ) -> None:
         self.model, self.items, self.classes = model, items, classes
+        self._vectors = vectors
         self.seconds = 0.0
         self._whole: dict[str, Floats] = {}
 
@@ -33,7 +45,15 @@ class Predictions:
 
     def embeddings(self, indices: Indices) -> Floats:
         """Return the embeddings that strategies see, (k, features)."""
-        return self._answer("embeddings", lambda X: protocol.scoring_embed(self.model, X), indices, True)
+        try:
+            return self._answer("embeddings", lambda X: protocol.scoring_embed(self.model, X), indices, True)
+        except MissingMethod:
+            if self._vectors is None or not is_sparse(self.items):
+                raise
+        started = time.perf_counter()
+        self._whole["embeddings"] = self._vectors()
+        self.seconds += time.perf_counter() - started
+        return self._whole["embeddings"][indices]
 
     def sampled_probs(self, indices: Indices, samples: int) -> Floats:
         """Return sampled predictions (k, samples, classes)."""

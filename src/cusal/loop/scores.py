@@ -8,6 +8,8 @@ import numpy as np
 
 from cusal import metrics
 from cusal._types import Floats
+from cusal.errors import InvalidInput
+from cusal.loop.classes import plain
 from cusal.metrics.reliability import Reliability, reliability
 
 METRICS: dict[str, Callable[[Any, Any], float]] = {
@@ -42,6 +44,19 @@ class Scores:
 
 def _describe(values: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+
+
+def labels_to_score(labels: Any, count: int, classes: Sequence[Hashable]) -> list[Any]:
+    """Return labels as plain values, or raise an error if they are not `count`, or all of another kind."""
+    names = plain(labels)
+    if len(names) != count:
+        raise InvalidInput(f"{len(names)} labels were given for {count} items; give one label for each.")
+    if names and not set(names) & set(classes):
+        raise InvalidInput(
+            f"none of the labels, such as {names[0]!r}, is a class of the session, such as {classes[0]!r}; give "
+            "labels of the kind that were told."
+        )
+    return names
 
 
 def score_predictions(

@@ -27,11 +27,10 @@ from cusal.loop import saved_session
 from cusal.loop.answers import ModelAnswers, Pairs
 from cusal.loop.arguments import as_model, as_pairs
 from cusal.loop.books import Books
-from cusal.loop.classes import plain
-from cusal.loop.cold_start import spread_out
+from cusal.loop.cold_start import typical_items
 from cusal.loop.learner import Learner
 from cusal.loop.pool import Pool
-from cusal.loop.scores import Scores, score_predictions
+from cusal.loop.scores import Scores, labels_to_score, score_predictions
 from cusal.recalibration.evidence import Calibration, Evidence
 from cusal.recalibration.recalibration import Recalibration
 from cusal.strategies._array_answers import ArrayAnswers
@@ -180,8 +179,8 @@ class Session:
     def ask(self, batch_size: int = 10, *, strategy: str | Strategy | None = None) -> Query:
         """Return the items to label next.
 
-        With no labels, or labels of one class only, it returns a spread-out batch that needs no model. Asking again
-        before anything was told returns the same items.
+        With no labels, or labels of one class only, it returns typical items that differ from each other, which needs
+        no model. Asking again before anything was told returns the same items.
 
         Parameters
         ----------
@@ -276,17 +275,9 @@ class Session:
         1.0
         """
         raw = self._raw(items)
-        names = plain(labels)
-        if names and not set(names) & set(self._books.classes.names):
-            raise InvalidInput(
-                f"none of the labels, such as {names[0]!r}, is a class of the session, such as "
-                f"{self._books.classes.names[0]!r}; give labels of the kind that were told."
-            )
-        if len(names) != len(raw):
-            raise InvalidInput(f"{len(names)} labels were given for {len(raw)} items; give one label for each.")
-        return score_predictions(
-            self._as_seen(raw), self._as_seen(self.recalibration.apply(raw)), names, self._books.classes.names
-        )
+        names = labels_to_score(labels, len(raw), self._books.classes.names)
+        recalibrated = self._as_seen(self.recalibration.apply(raw))
+        return score_predictions(self._as_seen(raw), recalibrated, names, self._books.classes.names)
 
     @property
     def recalibration(self) -> Recalibration:
@@ -351,24 +342,8 @@ class Session:
 
     def checkpoint(self) -> dict[str, Any]:
         """Return everything except the items and what can be computed from them, by name."""
-        learner, books = self._learner, self._books
-        return {
-            "strategy": self.strategy,
-            "recalibrate": self.recalibrate,
-            "reference": self.reference,
-            "pool": books.pool,
-            "_classes": books.classes,
-            "_labels": books.labels,
-            "_evidence": self._evidence,
-            "model": learner.model,
-            "_unfitted": learner.unfitted,
-            "_unseen": learner.unseen,
-            "_seeded": learner.seeded,
-            "seed": learner.seed,
-            "round": learner.round,
-            "seconds": learner.seconds,
-            "fitted": learner.predictions is not None,
-        }
+        own = {name: getattr(self, name) for name in ("strategy", "recalibrate", "reference", "_evidence")}
+        return own | self._books.state() | self._learner.state()
 
     @classmethod
     def resume(cls, checkpoint: Mapping[str, Any], items: Any) -> Self:
@@ -381,21 +356,16 @@ class Session:
         return self.checkpoint() | {"items": self.items}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        items, pool = state["items"], state["pool"]
-        if count_items(items) != len(pool):
+        self.items, self._books = state["items"], Books.restore(state)
+        if count_items(self.items) != len(self.pool):
             raise InvalidInput(
-                f"the session was saved over {len(pool)} items, but {count_items(items)} are given; give the same."
+                f"the session was saved over {len(self.pool)} items, but {count_items(self.items)} are given; "
+                "give the same."
             )
-        self.items, self.strategy = items, state["strategy"]
-        self.recalibrate, self.reference = state["recalibrate"], state["reference"]
-        self._evidence, self._view, self._recalibration = state["_evidence"], None, None
-        self._books = Books(0)
-        self._books.pool, self._books.classes, self._books.labels = pool, state["_classes"], state["_labels"]
-        self._learner = Learner.restore(items, state)
-        if state.get("refit", False):  # a saved model is fitted again, to the same labels with the same seed
-            self._learner.refit(self._books, self.round)
-        elif state["fitted"]:
-            self._learner.look(len(self._books.classes))
+        for name in ("strategy", "recalibrate", "reference", "_evidence"):
+            setattr(self, name, state[name])
+        self._view = self._recalibration = None
+        self._learner = Learner.restore(self.items, state, self._books)
 
     def __copy__(self) -> Self:
         """Return an independent session over the same items."""
@@ -410,7 +380,8 @@ class Session:
             message = f"session.ask: {self._books.missing} Until then the cold start chooses, without the model."
             warnings.warn(message, CusalWarning, stacklevel=3)
             rng = np.random.default_rng([self.seed, 0, labelled])
-        return Query(spread_out(self.items, candidates, count, rng), strategy="cold_start")
+        indices = typical_items(self.items, candidates, count, labelled=self.pool.labelled, rng=rng)
+        return Query(indices, strategy="cold_start")
 
     def _raw(self, items: Any) -> Floats:
         self.fit()

@@ -9,6 +9,7 @@ from cusal.strategies.coreset import Coreset as Coreset
 from cusal.strategies.cusal import Cusal as Cusal
 from cusal.strategies.cusal_listing import CusalListing as CusalListing
 from cusal.strategies.ddu import Ddu as Ddu
+from cusal.strategies.diverse_margin import DiverseMargin as DiverseMargin
 from cusal.strategies.entropy import Entropy as Entropy
 from cusal.strategies.least_calibrated import LeastCalibrated as LeastCalibrated
 from cusal.strategies.least_confidence import LeastConfidence as LeastConfidence

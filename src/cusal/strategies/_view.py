@@ -115,6 +115,12 @@ class View:
             return self.probs[self.positions(indices)]
         return self.answers.probs(indices, whole=False)
 
+    def embeddings_of(self, indices: Indices) -> Floats:
+        """Return embeddings (k, features) of some candidates, without embedding all where that was not needed."""
+        if "embeddings" in self.__dict__:
+            return self.embeddings[self.positions(indices)]
+        return _finite(self.answers.embeddings(indices), indices)
+
     def sampled_probs(self, samples: int) -> Floats:
         """Return predictions of models drawn from the posterior, e.g. by dropout, (candidates, samples, classes)."""
         key = ("sampled_probs", samples)
