@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cusal._protocol import Model
-from cusal.errors import InvalidInput, MissingMethod
+from cusal.errors import InvalidInput, MissingMethod, UnknownName
 
 
 def as_model(model: Any) -> Model:
@@ -42,3 +42,9 @@ def as_pairs(labelled: Any) -> tuple[Any, Any]:
     raise InvalidInput(
         f"labelled is a {type(labelled).__name__}; expected {{index: label}}, a pandas Series, or (indices, labels)."
     )
+
+
+def check_name(kind: str, name: str | None, known: tuple[str | None, ...]) -> None:
+    """Raise `UnknownName` unless the name of this kind is known."""
+    if name not in known:
+        raise UnknownName(kind, name, [one for one in known if one is not None])

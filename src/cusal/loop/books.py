@@ -1,7 +1,7 @@
 """The books of a session: which items are open, labelled and skipped, and the labels with their classes."""
 
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Self
 
 from cusal._checks import as_indices
 from cusal._types import Indices
@@ -24,6 +24,17 @@ class Books:
         self.pool = Pool(size)
         self.classes = Classes(classes)
         self.labels: dict[int, Hashable] = {}
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Self:
+        """Return the books of a session's checkpoint."""
+        books = cls(0)
+        books.pool, books.classes, books.labels = state["pool"], state["_classes"], state["_labels"]
+        return books
+
+    def state(self) -> dict[str, Any]:
+        """Return what a session's checkpoint holds of them."""
+        return {"pool": self.pool, "_classes": self.classes, "_labels": self.labels}
 
     def tell(self, indices: Any, labels: Any) -> Indices:
         """Enter labels, and return the items' positions; a label told again replaces the earlier one."""

@@ -5,13 +5,11 @@
 A person, a simulated oracle, the benchmark and the web app all use these two calls.
 """
 
-import copy
-import os
 import time
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,32 +17,33 @@ from numpy.typing import NDArray
 from cusal import _protocol as protocol
 from cusal import strategies
 from cusal._checks import as_batch_size, as_count
-from cusal._item_hash import fingerprint
 from cusal._items import as_items, count_items
 from cusal._types import Floats, Indices
-from cusal.errors import CusalWarning, InvalidInput, UnknownName
-from cusal.loop import saved_session
-from cusal.loop.answers import ModelAnswers, Pairs
-from cusal.loop.arguments import as_model, as_pairs
+from cusal.errors import CusalWarning, InvalidInput
+from cusal.loop import audit as audits
+from cusal.loop import honesty
+from cusal.loop.answers import ModelAnswers
+from cusal.loop.arguments import as_model, as_pairs, check_name
 from cusal.loop.books import Books
 from cusal.loop.classes import plain
 from cusal.loop.cold_start import spread_out
 from cusal.loop.learner import Learner
 from cusal.loop.pool import Pool
+from cusal.loop.resumable import Resumable
 from cusal.loop.scores import Scores, score_predictions
-from cusal.recalibration.evidence import Calibration, Evidence
-from cusal.recalibration.recalibration import Recalibration
+from cusal.loop.stopping import Course, Stopping
+from cusal.recalibration.evidence import Calibration
+from cusal.recalibration.open_items import AccuracyEstimate
 from cusal.strategies._array_answers import ArrayAnswers
 from cusal.strategies._query_result import Query
 from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
 
-Recalibrate = Literal["prequential", "cross-fit", "held-out"]
+Recalibrate = honesty.Recalibrate
 Reference = Literal["fitted", "cross-fit", "held-out"]
-PRIOR = {"prequential": 5.0, "cross-fit": 0.0, "held-out": 0.0}  # strength of the prior around a temperature of 1
 
 
-class Session:
+class Session(Resumable):
     """Active learning of one model on one data set: ask for items, tell their labels, ask again.
 
     Use it when labels come in batches, from a person or an oracle. It fits the model, chooses what to ask next, keeps
@@ -67,11 +66,15 @@ class Session:
         All classes, if some may not have been met yet. Also sets the order of columns, which is sorted otherwise.
     seed : int, default 0
         From which every random choice follows.
-    recalibrate : {"prequential", "cross-fit", "held-out"} or None
-        How `predict_proba` is made honest. It never changes what is acquired or fitted. "cross-fit" fits five more
-        copies of the model in every round, "held-out" one.
+    recalibrate : {"auto", "vector", "prequential", "cross-fit", "held-out"} or None
+        How `predict_proba` is made honest. It never changes what is acquired or fitted. "cross-fit" and "vector" fit
+        five more copies of the model in every round, "held-out" one; "auto" does where that takes under two seconds.
+        "vector" may change which class is the most probable. "auto" and "vector" leave the model as it is where the
+        evidence shows no gain.
     reference : {"fitted", "cross-fit", "held-out"}
         The labelled items' predictions that serve as evidence; "fitted" is the paper's.
+    audit : float, default 0
+        The share of each batch, at least one item, that is drawn at random, so that `estimate_accuracy` is sharper.
 
     Attributes
     ----------
@@ -116,20 +119,19 @@ class Session:
         seed: int = 0,
         recalibrate: Recalibrate | None = "prequential",
         reference: Reference = "fitted",
+        audit: float = 0.0,
     ) -> None:
-        if recalibrate is not None and recalibrate not in get_args(Recalibrate):
-            raise UnknownName("recalibration", recalibrate, get_args(Recalibrate))
-        if reference not in get_args(Reference):
-            raise UnknownName("reference", reference, get_args(Reference))
+        check_name("recalibration", recalibrate, (None, *get_args(Recalibrate)))
+        check_name("reference", reference, get_args(Reference))
         self.items = as_items(items)
         self.strategy = strategies.make(strategy)
-        self.recalibrate, self.reference = recalibrate, reference
+        self.recalibrate, self.reference, self.audit = recalibrate, reference, audits.as_share(audit)
         known = classes if classes is not None else getattr(model, "classes_", None)
         self._learner = Learner(self.items, as_model(model), as_count(seed, "seed", least=0))
         self._books = Books(count_items(self.items), known)
-        self._evidence = Evidence()
-        self._view: View | None = None  # these two are of the current round
-        self._recalibration: Recalibration | None = None
+        self._honesty = honesty.Honesty(self._learner, self._books, recalibrate)
+        self._course = Course()
+        self._view: View | None = None  # of the current round
         if labelled is not None:
             self.tell(*as_pairs(labelled))
 
@@ -192,7 +194,7 @@ class Session:
         Returns
         -------
         Query
-            `indices` (positions in the items, best first), `probs`, `confidence`, `error` and `decided_by`.
+            `indices` (positions in the items, best first), `probs`, `confidence`, `error`, `decided_by`, `audit`.
 
         Raises
         ------
@@ -208,7 +210,11 @@ class Session:
         started, predicting = time.perf_counter(), fitted.seconds
         self.view.rng = self._learner.rng()
         query = chosen.query(self.view, count)
-        self._evidence.remember(query.indices, self._predicted(query.indices))
+        if self.audit:
+            query = audits.with_audit(query, self._honesty.draw(count, self.audit), self.view.probs_of)
+        self._honesty.remember(query, self._predicted(query.indices))
+        if "probs" in vars(self.view):  # never predict the pool for the sake of it
+            self._course.record(len(self.labels), len(self.pool), self.view.candidates, self.view.probs)
         self.seconds["select"] = time.perf_counter() - started - (fitted.seconds - predicting)
         self.seconds["predict"] = fitted.seconds
         return query if query.probs is None else replace(query, probs=self._as_seen(query.probs))
@@ -226,12 +232,12 @@ class Session:
 
     def skip(self, indices: Any) -> None:
         """Set items aside: they are not asked for again, unless reopened or told."""
-        self._evidence.forget(self._books.skip(indices))
+        self._honesty.forget(self._books.skip(indices))
         self._view = None
 
     def reopen(self, indices: Any) -> None:
         """Take back a label or a skip: the items can be asked for again."""
-        self._evidence.forget(self._books.reopen(indices))
+        self._honesty.forget(self._books.reopen(indices))
         self._forget_round()
 
     def fit(self) -> None:
@@ -281,20 +287,45 @@ class Session:
         )
 
     @property
-    def recalibration(self) -> Recalibration:
+    def recalibration(self) -> honesty.AnyRecalibration:
         """What turns this round's raw predictions, columns by class number, into honest ones."""
-        if self._recalibration is None:
-            if self.recalibrate is None:
-                self._recalibration = Recalibration.none(len(self._books.classes))
-            else:
-                self._recalibration = Recalibration(*self._pairs(self.recalibrate), PRIOR[self.recalibrate])
-        return self._recalibration
+        return self._honesty.recalibration(self.fit)
 
     @property
     def calibration(self) -> Calibration:
         """The temperature, how much evidence it rests on, and the calibration error to expect on the open items."""
-        known = self._books.ready and len(self.pool.open) > 0 and self.recalibration.evidence > 0
-        return self.recalibration.describe(self.open_probs if known else None)
+        if not self._books.ready:
+            return Calibration(1.0, 0)
+        if self.recalibration.evidence == 0 or len(self.pool.open) == 0:
+            return Calibration(self.recalibration.temperature, self.recalibration.evidence)
+        return self._honesty.calibration(self.recalibration, self.open_probs)
+
+    def estimate_accuracy(self) -> AccuracyEstimate:
+        """Return the accuracy to expect of `predict` on the open items, with a 90 % interval.
+
+        It rests on the labels that are there, and needs no more. Labels of items that were drawn at random, by the
+        strategy "random" or for `audit`, make it sharper. A model that is quick to fit is fitted five more times.
+
+        Raises
+        ------
+        NotReady
+            If there are no labels of two classes yet.
+        PoolExhausted
+            If no item is open.
+        """
+        as_batch_size(1, len(self.pool.open))
+        self.fit()
+        return self._honesty.accuracy(self.recalibration, self.open_probs)
+
+    def stopping(self) -> Stopping:
+        """Return whether more labels would still change the model, and what the next 50 are likely to gain.
+
+        It compares the predictions of the open items with those of about 50 labels ago.
+        """
+        self.fit()
+        now = len(self.labels), self.view.candidates, self.view.probs
+        self._course.record(now[0], len(self.pool), *now[1:])
+        return self._course.judge(*now)
 
     @property
     def view(self) -> View:
@@ -315,62 +346,10 @@ class Session:
         view = self.view
         return self._learner.fitted.probs(view.candidates) if hasattr(self.model, "scoring_proba") else view.probs
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything but the items to a file, all of it or nothing. See `cusal.loop.saved_session`."""
-        saved_session.write(path, self.checkpoint(), fingerprint(self.items))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], items: Any, *, trusted: bool = False) -> Self:
-        """Return a saved session over the same items, to continue as if it had not stopped.
-
-        Parameters
-        ----------
-        path : path of a file that `save` wrote
-        items : the items that the session was saved over; others are refused
-        trusted : bool, default False
-            Whether code of the file may run. It is needed where the model or the strategy is of a class that is
-            neither cusal's nor scikit-learn's nor torch's, and for files that cusal 0.1 wrote as pickles. Set it only
-            for files that you trust.
-        """
-        state, print_of_items = saved_session.read(path, trusted=trusted)
-        session = cls.resume(state, items)
-        if print_of_items is not None and print_of_items != fingerprint(session.items):
-            raise InvalidInput(
-                f"{path} was saved over other items: their number is the same, but not what they hold; give the same, "
-                "in the same order."
-            )
-        return session
-
     def checkpoint(self) -> dict[str, Any]:
         """Return everything but the items and what can be computed again from them, by name."""
-        learner, books = self._learner, self._books
-        return {
-            "strategy": self.strategy,
-            "recalibrate": self.recalibrate,
-            "reference": self.reference,
-            "pool": books.pool,
-            "_classes": books.classes,
-            "_labels": books.labels,
-            "_evidence": self._evidence,
-            "model": learner.model,
-            "_unfitted": learner.unfitted,
-            "_unseen": learner.unseen,
-            "_seeded": learner.seeded,
-            "seed": learner.seed,
-            "round": learner.round,
-            "seconds": learner.seconds,
-            "fitted": learner.predictions is not None,
-        }
-
-    @classmethod
-    def resume(cls, checkpoint: Mapping[str, Any], items: Any) -> Self:
-        """Return the session of a `checkpoint`, over the same items."""
-        session = cls.__new__(cls)
-        session.__setstate__({**checkpoint, "items": as_items(items)})
-        return session
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.checkpoint() | {"items": self.items}
+        own = {name: getattr(self, name) for name in ("strategy", "recalibrate", "reference", "audit", "_course")}
+        return own | self._books.state() | self._learner.state() | self._honesty.state()
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         items, pool = state["items"], state["pool"]
@@ -378,26 +357,23 @@ class Session:
             raise InvalidInput(
                 f"the session was saved over {len(pool)} items, but {count_items(items)} are given; give the same."
             )
-        self.items, self.strategy = items, state["strategy"]
-        self.recalibrate, self.reference = state["recalibrate"], state["reference"]
-        self._evidence, self._view, self._recalibration = state["_evidence"], None, None
-        self._books = Books(0)
-        self._books.pool, self._books.classes, self._books.labels = pool, state["_classes"], state["_labels"]
-        self._learner = Learner.restore(items, state)
+        self.items, self.strategy, self._view = items, state["strategy"], None
+        self.recalibrate, self.reference, self.audit = state["recalibrate"], state["reference"], state.get("audit", 0.0)
+        self._books, self._learner = Books.restore(state), Learner.restore(items, state)
+        self._honesty = honesty.Honesty.restore(self._learner, self._books, state)
+        self._course = state.get("_course", Course())
         if state.get("refit", False):  # a saved model is made again from the same labels and the same seed
             self._learner.refit(self._books, self.round)
         elif state["fitted"]:
             self._learner.look(len(self._books.classes))
 
-    def __copy__(self) -> Self:
-        """Return a session of its own over the same items."""
-        return self.resume(copy.deepcopy(self.checkpoint()), self.items)
-
     def _ask_without_model(self, chosen: Strategy, count: int) -> Query:
         candidates, rng, labelled = self.pool.open, self._learner.rng(), len(self._books.labels)
         if labelled and not chosen.needs_model:
             nothing = ArrayAnswers(candidates, probs=np.empty((len(candidates), 0)))
-            return Query(chosen.select(View(candidates, rng, nothing), count), strategy=chosen.name)
+            query = Query(chosen.select(View(candidates, rng, nothing), count), strategy=chosen.name)
+            self._honesty.remember_origins(query)
+            return query
         if labelled:
             message = f"session.ask: {self._books.missing} Until then the cold start chooses, without the model."
             warnings.warn(message, CusalWarning, stacklevel=3)
@@ -417,13 +393,5 @@ class Session:
         scoring = hasattr(self.model, "scoring_proba")
         return self._learner.fitted.probs(indices, whole=False) if scoring else self.view.probs_of(indices)
 
-    def _pairs(self, method: Recalibrate) -> Pairs:
-        """Return the predictions and labels that the temperature rests on."""
-        if method == "prequential":
-            labels, classes = self._books.labels, self._books.classes
-            return self._evidence.pairs(dict(zip(labels, classes.numbers(labels.values()), strict=True)), len(classes))
-        self.fit()
-        return self._learner.out_of_sample(method, self._books, protocol.predict_proba)
-
     def _forget_round(self) -> None:
-        self._view = self._recalibration = self._learner.predictions = None
+        self._view = self._honesty.made = self._learner.predictions = None
