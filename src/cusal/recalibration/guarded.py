@@ -2,10 +2,18 @@
 
 The scaling is fitted to four fifths of the evidence and judged on the last, five times over:
 
-    gain = sum_i w_i (log loss of p_i as it is - log loss of p_i scaled by the fit without i's fifth)
+    gain = sum_i w_i (|p_i - e(y_i)|^2 - |p'_i - e(y_i)|^2)
+
+| symbol | name |
+|---|---|
+| p_i | a row of `probs` |
+| p'_i | the same, scaled by the fit without i's fifth |
+| e(y_i) | 1 for the class of `labels`, 0 for others |
+| w_i | `weights` |
 
 Without a gain the model is left as it is. A regularised model that is calibrated already would otherwise be made
-worse by the noise of a fit to few labels.
+worse by the noise of a fit to few labels. The judge is the Brier score: by the log loss, in which a few confident
+mistakes outweigh the rest, the calibration error on unseen items came out higher on ten tasks.
 """
 
 from dataclasses import dataclass
@@ -15,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
-from cusal.recalibration.scaling import Scaling, fit_scaling, log_losses
+from cusal.recalibration.scaling import Scaling, fit_scaling
 
 FOLDS = 5
 
@@ -60,15 +68,16 @@ class GuardedRecalibration:
 
     @cached_property
     def gain(self) -> float:
-        """By how much scaling lowers the log loss of evidence that it was not fitted to, summed up."""
+        """By how much scaling lowers the Brier score of evidence that it was not fitted to, summed up."""
         if self.evidence == 0:
             return 0.0
         fold = _stratified(self.labels)
+        truth = np.eye(self.probs.shape[1])[self.labels]
         scaled = np.asarray(self.probs, dtype=np.float64).copy()
         for number in range(FOLDS):
             scaled[fold == number] = self._fit(fold != number).apply(scaled[fold == number])
-        losses = log_losses(self.probs, self.labels) - log_losses(scaled, self.labels)
-        return float(self.weights @ losses)
+        lowered = (self.probs - truth) ** 2 - (scaled - truth) ** 2
+        return float(self.weights @ lowered.sum(axis=1))
 
     def apply(self, probs: Floats) -> NDArray[np.float64]:
         """Return recalibrated probabilities of the model's raw ones, (rows, classes)."""

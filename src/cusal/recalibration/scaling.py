@@ -96,10 +96,5 @@ def even_weights(weights: Floats) -> Floats:
     return weights if len(weights) == 0 else weights / weights.mean()
 
 
-def log_losses(probs: Floats, labels: Indices) -> NDArray[np.float64]:
-    """Return the log loss of each row, (n,), of probabilities clipped at `LEAST`."""
-    return np.asarray(-_logs(probs)[np.arange(len(labels)), labels])
-
-
 def _logs(probs: Floats) -> NDArray[np.float64]:
     return np.log(np.maximum(np.asarray(probs, dtype=np.float64), LEAST))
