@@ -5,14 +5,16 @@ Evidence are predictions of labelled items by models that had not seen their lab
     cross-fit     out-of-fold predictions of all labelled items: five more fits
     prequential   what was predicted when an item was asked for: no fit, but by weaker models, and of picks alone
 
-"auto" takes the first where five fits take less than two seconds, and the second otherwise, with a discount of .9 for
-every round that passed since. Items drawn at random weigh five times as much as picks, which are not like the pool.
+"auto" takes the first where five cold fits take less than two seconds, and the second otherwise, with a discount of
+.9 for every round that passed since. Items drawn at random weigh five times as much as picks, which are not like the
+pool.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
 from cusal._types import Floats, Indices
@@ -25,14 +27,33 @@ from cusal.recalibration.evidence import Calibration, Evidence
 from cusal.recalibration.guarded import GuardedRecalibration
 from cusal.recalibration.open_items import AccuracyEstimate, Judged, estimate_accuracy, estimate_error
 from cusal.recalibration.platt import PICKED_WEIGHT, RANDOM_WEIGHT
-from cusal.recalibration.scaling import even_weights
 from cusal.recalibration.recalibration import Recalibration
+from cusal.recalibration.scaling import even_weights
 from cusal.strategies._query_result import Query
 
 Recalibrate = Literal["auto", "vector", "prequential", "cross-fit", "held-out"]
 PRIOR = {"prequential": 5.0, "cross-fit": 0.0, "held-out": 0.0}  # strength of the prior around a temperature of 1
 DISCOUNT = 0.9  # of prequential evidence, for every round that passed since
 AnyRecalibration = Recalibration | GuardedRecalibration
+
+
+class _Found(NamedTuple):
+    """Predictions (n, classes) and labels (n,), whether the items were drawn at random, and the discount for age."""
+
+    probs: Floats
+    labels: Indices
+    drawn: NDArray[np.bool_]
+    discount: Floats
+
+    @property
+    def weights(self) -> Floats:
+        """What each label weighs by where it comes from, (n,)."""
+        return np.where(self.drawn, RANDOM_WEIGHT, PICKED_WEIGHT)
+
+    @property
+    def judged(self) -> Judged:
+        """The pairs with all that they weigh."""
+        return Judged(self.probs, self.labels, self.weights * self.discount)
 
 
 class Honesty:
@@ -86,7 +107,7 @@ class Honesty:
 
     def calibration(self, recalibration: AnyRecalibration, open_probs: Floats) -> Calibration:
         """Return the temperature and, from raw predictions of the open items, the error to expect on them."""
-        judged, _ = self._judged()
+        judged = self._found().judged
         before = estimate_error(judged, open_probs, self._rng(3))
         after = estimate_error(_applied(recalibration, judged), recalibration.apply(open_probs), self._rng(3))
         return Calibration(
@@ -100,20 +121,19 @@ class Honesty:
 
     def accuracy(self, recalibration: AnyRecalibration, open_probs: Floats) -> AccuracyEstimate:
         """Return the accuracy to expect of the recalibrated predictions, from raw ones of the open items."""
-        judged, drawn = self._judged()
-        applied = _applied(recalibration, judged)
+        found = self._found()
+        applied = _applied(recalibration, found.judged)
         expected = estimate_accuracy(applied, recalibration.apply(open_probs), self._rng(4))
-        return AccuracyEstimate(*expected, labels=len(judged.labels), drawn=drawn)
+        return AccuracyEstimate(*expected, labels=len(found.labels), drawn=int(found.drawn.sum()))
 
     def _make(self) -> AnyRecalibration:
         if self.recalibrate is None:
             return Recalibration.none(len(self.books.classes))
         if self.recalibrate in PRIOR:
             return Recalibration(*self._pairs(self.recalibrate), PRIOR[self.recalibrate])
-        judged, _ = self._judged()
-        return GuardedRecalibration(
-            judged.probs, judged.labels, even_weights(judged.weights), self.recalibrate == "vector"
-        )
+        found = self._found()
+        weights = even_weights(found.weights) * found.discount
+        return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector")
 
     def _pairs(self, method: str) -> Pairs:
         if method == "prequential":
@@ -122,8 +142,8 @@ class Honesty:
             return self.learner.out_of_fold(self.books)
         return self.learner.out_of_sample(method, self.books, protocol.predict_proba)  # type: ignore[arg-type]
 
-    def _judged(self) -> tuple[Judged, int]:
-        """Return predictions out of sample with their weights, and how many are of items drawn at random."""
+    def _found(self) -> _Found:
+        """Return predictions out of sample, with where their labels come from."""
         if self._refits():
             pairs, indices = self.learner.out_of_fold(self.books), self.books.pool.labelled
             age = np.zeros(len(indices), dtype=np.int64)
@@ -132,16 +152,15 @@ class Honesty:
             pairs = self.evidence.pairs(numbers, len(self.books.classes))
             indices = np.array([i for i in self.evidence.predictions if i in numbers], dtype=np.int64)
             age = self.origins.age(indices, self.learner.round) - 1  # the last round's picks are the newest
-        drawn = self.origins.drawn(indices)
-        weights = np.where(drawn, RANDOM_WEIGHT, PICKED_WEIGHT) * DISCOUNT ** np.maximum(age, 0)
-        return Judged(*pairs, weights), int(drawn.sum())
+        return _Found(*pairs, self.origins.drawn(indices), DISCOUNT ** np.maximum(age, 0))
 
     def _refits(self) -> bool:
         """Return whether out-of-fold predictions are evidence: by choice, or because they cost little."""
         if self.recalibrate in ("vector", "cross-fit"):
             return True
-        # Copies of a warm model are fitted as often as the model was: unless they went along, that is dear.
-        return self.learner.refits_are_cheap and (self.recalibrate == "auto" or not self.learner.warm)
+        # Copies of a warm model are fitted as often as the model was, which is dear; and scikit-learn's cannot continue
+        # when the labels of their folds get a class that they had not met.
+        return self.learner.refits_are_cheap and not self.learner.warm
 
     def _numbers(self) -> dict[int, int]:
         labels = self.books.labels

@@ -88,11 +88,8 @@ class Learner:
         self.refit(books, self.round + 1)
         self.fit_seconds = [*self.fit_seconds, time.perf_counter() - started][-RECENT:]
         if self.warm:
-            crossed = "vector" in methods or ("auto" in methods and self.refits_are_cheap)
-            for method in get_args(Method):
-                if method in methods or (
-                    crossed and method == "cross-fit"
-                ):  # asked or not, the copies continue with the model
+            for method in get_args(Method):  # asked or not, the copies continue with the model
+                if method in methods or ("vector" in methods and method == "cross-fit"):
                     self.out_of_sample(method, books, protocol.predict_proba)
         self.seconds = {"fit": time.perf_counter() - started, "predict": 0.0, "select": 0.0}
 

@@ -323,7 +323,8 @@ class Session(Resumable):
         It compares the predictions of the open items with those of about 50 labels ago.
         """
         self.fit()
-        now = len(self.labels), self.view.candidates, self.view.probs
+        probs = self.view.probs if len(self.pool.open) else np.empty((0, 1))
+        now = len(self.labels), self.pool.open, probs
         self._course.record(now[0], len(self.pool), *now[1:])
         return self._course.judge(*now)
 
