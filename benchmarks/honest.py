@@ -7,7 +7,7 @@ strategies are margin, margin with an audit share of .2, and random. All recalib
 recalibration changes neither what is asked nor what is fitted. Every figure is of the open items, whose labels are
 known here.
 
-    ECE x 100     raw (none) and by each recalibration, mean over the rounds with 60, 100, 140, 180, 220 labels
+    ECE x 100     raw (none) and by each recalibration, mean over the rounds with 60, 140 and 220 labels
     accuracy      mean absolute error of `estimate_accuracy` in points, and how often its 90 % interval covers
     calibration   how often the 90 % intervals of `calibration` cover the ECE, before and after
     stopping      labels when `stopping` said stop, or all; points lost against the best round of the session
@@ -32,25 +32,27 @@ TEXTS = ("sms_spam", "ag_news_test7600", "banking77")
 METHODS = (None, "prequential", "cross-fit", "auto", "vector")
 STRATEGIES = {"margin": ("margin", 0.0), "margin, audit .2": ("margin", 0.2), "random": ("random", 0.0)}
 POOL, FIRST, BATCH = 2500, 20, 10
-JUDGED_FROM, JUDGED_EVERY = 60, 40
+JUDGED_FROM, JUDGED_EVERY = 60, 80
 Row = dict[str, Any]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", default=",".join(("digits", *TABLES, *TEXTS)))
-    parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--seeds", default="2,3,4", help="0 and 1 chose how the guard judges")
     parser.add_argument("--labels", type=int, default=220, help="labels at the end")
     parser.add_argument("--strategies", default=";".join(STRATEGIES), help="separated by semicolons")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message="lbfgs failed to converge")
+    warnings.filterwarnings("ignore", message="The number of unique classes is greater than 50%")
     started, rows = time.perf_counter(), []
     for task in options.tasks.split(","):
         for seed in map(int, options.seeds.split(",")):
             items, labels = load(task, seed)
             for name in options.strategies.split(";"):
-                rows.append(run(items, labels, name, seed, options.labels) | {"task": task, "seed": seed})
+                row = run(items, labels, name, seed, options.labels)
+                rows.append(row | {"task": task, "seed": seed})
         print(f"{task}: {time.perf_counter() - started:.0f} s", flush=True)
     settings = {
         "head": "LogisticRegression(max_iter=200)",
