@@ -303,8 +303,8 @@ class Session(Resumable):
     def estimate_accuracy(self) -> AccuracyEstimate:
         """Return the accuracy to expect of `predict` on the open items, with a 90 % interval.
 
-        It rests on the labels that are there, and needs no more. Labels of items that were drawn at random, by the
-        strategy "random" or for `audit`, make it sharper. A model that is quick to fit is fitted five more times.
+        It rests on the labels that are there. Set `audit`, or ask by "random", so that some of them are of items drawn
+        at random: from picks alone it cannot see a group of items that the strategy never asks for.
 
         Raises
         ------
