@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cusal._protocol import Model
-from cusal.errors import InvalidInput, MissingMethod
+from cusal.errors import InvalidInput, MissingMethod, UnknownName
 
 
 def as_model(model: Any) -> Model:
@@ -56,3 +56,9 @@ def _positions(index: Any, items: Any) -> Any:
             "give a Series with the index of the items, or (positions, labels)."
         )
     return places
+
+
+def check_name(kind: str, name: str | None, known: tuple[str | None, ...]) -> None:
+    """Raise `UnknownName` unless the name of this kind is known."""
+    if name not in known:
+        raise UnknownName(kind, name, [str(one) for one in known])

@@ -1,7 +1,7 @@
 """The books of a session: which items are open, labelled and skipped, and the labels with their classes."""
 
 from collections.abc import Hashable, Iterable, Mapping, Set
-from typing import Any
+from typing import Any, Self
 
 from cusal._checks import as_indices
 from cusal._types import Indices
@@ -43,7 +43,7 @@ class Books:
         return {"pool": self.pool, "_classes": self.classes, "_labels": self.labels}
 
     @classmethod
-    def restore(cls, state: Mapping[str, Any]) -> "Books":
+    def restore(cls, state: Mapping[str, Any]) -> Self:
         """Return the books of a checkpoint."""
         books = cls(0)
         books.pool, books.classes, books.labels = state["pool"], state["_classes"], state["_labels"]

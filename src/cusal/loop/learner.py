@@ -16,7 +16,10 @@ from cusal.loop.answers import Pairs
 from cusal.loop.books import Books
 from cusal.loop.dense_vectors import dense_vectors
 from cusal.loop.predictions import Predictions
-from cusal.recalibration.out_of_sample import LabelledPoints, Method, OutOfSample, Predict
+from cusal.recalibration.out_of_sample import FOLDS, LabelledPoints, Method, OutOfSample, Predict
+
+CHEAP = 2.0  # seconds for one fit of each fold: less than a person takes for a label
+RECENT = 3  # fits whose times are kept; the fastest counts, since other work on the machine can only add to it
 
 
 class Learner:
@@ -33,10 +36,25 @@ class Learner:
         self.seeded = protocol.unseeded(model)
         self.round = -1
         self.seconds = {"fit": 0.0, "predict": 0.0, "select": 0.0}  # of the current round
+        self.fit_seconds: list[float] = []  # of the last fits, without those of copies
+        self._out_of_fold: tuple[int, Pairs] | None = None  # with the round that it is of
         self.predictions: Predictions | None = None  # None if the model was not fitted to the latest labels
 
+    @classmethod
+    def restore(cls, items: Any, state: Mapping[str, Any], books: Books) -> "Learner":
+        """Return the learner of a session's checkpoint."""
+        learner = cls(items, state["_unfitted"], state["seed"])
+        learner.model, learner.unseen, learner.seeded = state["model"], state["_unseen"], state["_seeded"]
+        learner.round, learner.seconds = state["round"], state["seconds"]
+        learner.fit_seconds = state.get("_fit_seconds", [learner.seconds["fit"]] if learner.round >= 0 else [])
+        if state.get("refit", False):  # a saved model is fitted again, to the same labels with the same seed
+            learner.refit(books, learner.round)
+        elif state["fitted"]:
+            learner.look(len(books.classes))
+        return learner
+
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps, by name; everything except the items."""
+        """Return what a session's checkpoint holds of it."""
         return {
             "model": self.model,
             "_unfitted": self.unfitted,
@@ -45,20 +63,9 @@ class Learner:
             "seed": self.seed,
             "round": self.round,
             "seconds": self.seconds,
+            "_fit_seconds": self.fit_seconds,
             "fitted": self.predictions is not None,
         }
-
-    @classmethod
-    def restore(cls, items: Any, state: Mapping[str, Any], books: Books) -> "Learner":
-        """Return the learner of a session's checkpoint."""
-        learner = cls(items, state["_unfitted"], state["seed"])
-        learner.model, learner.unseen, learner.seeded = state["model"], state["_unseen"], state["_seeded"]
-        learner.round, learner.seconds = state["round"], state["seconds"]
-        if state.get("refit", False):  # a saved model is fitted again, to the same labels with the same seed
-            learner.refit(books, learner.round)
-        elif state["fitted"]:
-            learner.look(len(books.classes))
-        return learner
 
     @property
     def fitted(self) -> Predictions:
@@ -66,6 +73,16 @@ class Learner:
         if self.predictions is None:
             raise NotReady("the model is not fitted to the latest labels; call fit() first.")
         return self.predictions
+
+    @property
+    def warm(self) -> bool:
+        """Whether the model continues from its last fit."""
+        return bool(getattr(self.unfitted, "warm_start", False))
+
+    @property
+    def refits_are_cheap(self) -> bool:
+        """Whether a copy for each fold can be fitted while nobody waits, by the times of the last fits."""
+        return bool(self.fit_seconds) and FOLDS * min(self.fit_seconds) < CHEAP
 
     def fit(self, books: Books, methods: tuple[str | None, ...]) -> None:
         """Fit the model to all labels, unless it is up to date; `methods` are those for which copies will be needed."""
@@ -75,9 +92,10 @@ class Learner:
             raise NotReady(books.missing)
         started = time.perf_counter()
         self.refit(books, self.round + 1)
-        if getattr(self.unfitted, "warm_start", False):
-            for method in get_args(Method):
-                if method in methods:  # the copies continue with the model, used or not
+        self.fit_seconds = [*self.fit_seconds, time.perf_counter() - started][-RECENT:]
+        if self.warm:
+            for method in get_args(Method):  # the copies continue with the model, used or not
+                if method in methods or ("vector" in methods and method == "cross-fit"):
                     self.out_of_sample(method, books, protocol.predict_proba)
         self.seconds = {"fit": time.perf_counter() - started, "predict": 0.0, "select": 0.0}
 
@@ -118,6 +136,12 @@ class Learner:
         if method == "fitted":
             return self.fitted.scoring_probs(books.pool.labelled), books.numbers
         return self.out_of_sample(method, books, protocol.scoring_proba)  # type: ignore[arg-type]
+
+    def out_of_fold(self, books: Books) -> Pairs:
+        """Return out-of-fold predictions and class numbers of all labelled items, computed once in a round."""
+        if self._out_of_fold is None or self._out_of_fold[0] != self.round:
+            self._out_of_fold = self.round, self.out_of_sample("cross-fit", books, protocol.predict_proba)
+        return self._out_of_fold[1]
 
     def out_of_sample(self, method: Method, books: Books, predict: Predict) -> Pairs:
         """Return predictions, by copies of the model not fitted to them, and class numbers of labelled items."""

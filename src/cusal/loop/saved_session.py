@@ -9,9 +9,10 @@ import os
 from typing import Any
 
 from cusal._files import writing
+from cusal._item_hash import fingerprint
 from cusal._object_file import FittedEstimator, is_object_file, read_objects, write_objects
 from cusal._version import __version__
-from cusal.errors import DataError
+from cusal.errors import DataError, InvalidInput
 from cusal.loop.old_pickles import read_pickle
 
 KIND, FORMAT = "cusal.Session", 2  # 1 was a pickle
@@ -53,6 +54,15 @@ def read(path: str | os.PathLike[str], *, trusted: bool) -> tuple[dict[str, Any]
             f"{__version__}, which reads format {FORMAT}; install the other version."
         )
     return content["state"], content["items"]
+
+
+def check_items(path: str | os.PathLike[str], print_of_items: str | None, items: Any) -> None:
+    """Raise `InvalidInput` if a file was saved over other items; files of the first version cannot say so."""
+    if print_of_items is not None and print_of_items != fingerprint(items):
+        raise InvalidInput(
+            f"{path} was saved over other items: their number is the same, but not what they hold; give the same, in "
+            "the same order."
+        )
 
 
 def _to_refit(state: dict[str, Any]) -> dict[str, Any]:

@@ -5,13 +5,11 @@
 A person, a simulated oracle, the benchmark and the web app all use these two calls.
 """
 
-import copy
-import os
 import time
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,31 +17,32 @@ from numpy.typing import NDArray
 from cusal import _protocol as protocol
 from cusal import strategies
 from cusal._checks import as_batch_size, as_count
-from cusal._item_hash import fingerprint
 from cusal._items import as_items, count_items
 from cusal._types import Floats, Indices
-from cusal.errors import CusalWarning, InvalidInput, UnknownName
-from cusal.loop import saved_session
-from cusal.loop.answers import ModelAnswers, Pairs
-from cusal.loop.arguments import as_model, as_pairs
+from cusal.errors import CusalWarning, InvalidInput
+from cusal.loop import audit as audits
+from cusal.loop import honesty
+from cusal.loop.answers import ModelAnswers
+from cusal.loop.arguments import as_model, as_pairs, check_name
 from cusal.loop.books import Books
 from cusal.loop.cold_start import typical_items
 from cusal.loop.learner import Learner
 from cusal.loop.pool import Pool
+from cusal.loop.resumable import Resumable
 from cusal.loop.scores import Scores, labels_to_score, score_predictions
-from cusal.recalibration.evidence import Calibration, Evidence
-from cusal.recalibration.recalibration import Recalibration
+from cusal.loop.stopping import Course, Stopping
+from cusal.recalibration.evidence import Calibration
+from cusal.recalibration.open_items import AccuracyEstimate
 from cusal.strategies._array_answers import ArrayAnswers
 from cusal.strategies._query_result import Query
 from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
 
-Recalibrate = Literal["prequential", "cross-fit", "held-out"]
+Recalibrate = honesty.Recalibrate
 Reference = Literal["fitted", "cross-fit", "held-out"]
-PRIOR = {"prequential": 5.0, "cross-fit": 0.0, "held-out": 0.0}  # strength of the prior around a temperature of 1
 
 
-class Session:
+class Session(Resumable):
     """Active learning of one model on one data set: ask for items, tell their labels, ask again.
 
     Use it when labels come in batches, from a person or an oracle. It fits the model, chooses what to ask next, keeps
@@ -66,11 +65,15 @@ class Session:
         All classes, if some may not have been met yet. Also sets the order of columns, which is sorted otherwise.
     seed : int, default 0
         Seed of every random choice.
-    recalibrate : {"prequential", "cross-fit", "held-out"} or None
-        How `predict_proba` is recalibrated. It never changes what is asked for or fitted. "cross-fit" fits five more
-        copies of the model in every round, "held-out" one.
+    recalibrate : {"auto", "vector", "prequential", "cross-fit", "held-out"} or None
+        How `predict_proba` is recalibrated. It never changes what is asked for or fitted. "cross-fit" and "vector" fit
+        five more copies of the model in every round, "held-out" one; "auto" does where that takes under two seconds.
+        "vector" may change which class is the most probable. "auto" and "vector" leave the model as it is where the
+        evidence shows no gain.
     reference : {"fitted", "cross-fit", "held-out"}
         The labelled items' predictions that serve as evidence; "fitted" is the paper's.
+    audit : float, default 0
+        The share of each batch, at least one item, that is drawn at random, so that `estimate_accuracy` is sharper.
 
     Attributes
     ----------
@@ -115,20 +118,19 @@ class Session:
         seed: int = 0,
         recalibrate: Recalibrate | None = "prequential",
         reference: Reference = "fitted",
+        audit: float = 0.0,
     ) -> None:
-        if recalibrate is not None and recalibrate not in get_args(Recalibrate):
-            raise UnknownName("recalibration", recalibrate, [*get_args(Recalibrate), "None"])
-        if reference not in get_args(Reference):
-            raise UnknownName("reference", reference, get_args(Reference))
+        check_name("recalibration", recalibrate, (None, *get_args(Recalibrate)))
+        check_name("reference", reference, get_args(Reference))
         self.items = as_items(items)
         self.strategy = strategies.make(strategy)
-        self.recalibrate, self.reference = recalibrate, reference
+        self.recalibrate, self.reference, self.audit = recalibrate, reference, audits.as_share(audit)
         known = classes if classes is not None else getattr(model, "classes_", None)
         self._learner = Learner(self.items, as_model(model), as_count(seed, "seed", least=0))
         self._books = Books(count_items(self.items), known)
-        self._evidence = Evidence()
-        self._view: View | None = None  # this and the next belong to the current round
-        self._recalibration: Recalibration | None = None
+        self._honesty = honesty.Honesty(self._learner, self._books, recalibrate)
+        self._course = Course()
+        self._view: View | None = None  # of the current round
         if labelled is not None:
             self.tell(*as_pairs(labelled, self.items))
 
@@ -192,7 +194,7 @@ class Session:
         Returns
         -------
         Query
-            `indices` (positions in the items, best first), `probs`, `confidence`, `error` and `decided_by`.
+            `indices` (positions in the items, best first), `probs`, `confidence`, `error`, `decided_by`, `audit`.
 
         Raises
         ------
@@ -208,7 +210,11 @@ class Session:
         started, predicting = time.perf_counter(), fitted.seconds
         self.view.rng = self._learner.rng()
         query = chosen.query(self.view, count)
-        self._evidence.remember(query.indices, self._predicted(query.indices))
+        if self.audit:
+            query = audits.with_audit(query, self._honesty.draw(count, self.audit), self.view.probs_of)
+        self._honesty.remember(query, self._predicted(query.indices))
+        if "probs" in vars(self.view):  # never predict the pool for the sake of it
+            self._course.record(len(self.labels), len(self.pool), self.view.candidates, self.view.probs)
         self.seconds["select"] = time.perf_counter() - started - (fitted.seconds - predicting)
         self.seconds["predict"] = fitted.seconds
         return query if query.probs is None else replace(query, probs=self._as_seen(query.probs))
@@ -228,12 +234,12 @@ class Session:
 
     def skip(self, indices: Any) -> None:
         """Set items aside: they are not asked for until they are reopened."""
-        self._evidence.forget(self._books.skip(indices))
+        self._honesty.forget(self._books.skip(indices))
         self._view = None
 
     def reopen(self, indices: Any) -> None:
         """Undo labels and skips: the items can be asked for again."""
-        self._evidence.forget(self._books.reopen(indices))
+        self._honesty.forget(self._books.reopen(indices))
         self._forget_round()
 
     def fit(self) -> None:
@@ -280,20 +286,46 @@ class Session:
         return score_predictions(self._as_seen(raw), recalibrated, names, self._books.classes.names)
 
     @property
-    def recalibration(self) -> Recalibration:
+    def recalibration(self) -> honesty.AnyRecalibration:
         """What turns this round's raw predictions, columns by class number, into recalibrated ones."""
-        if self._recalibration is None:
-            if self.recalibrate is None:
-                self._recalibration = Recalibration.none(len(self._books.classes))
-            else:
-                self._recalibration = Recalibration(*self._pairs(self.recalibrate), PRIOR[self.recalibrate])
-        return self._recalibration
+        return self._honesty.recalibration(self.fit)
 
     @property
     def calibration(self) -> Calibration:
-        """The temperature, the amount of evidence for it, and the calibration error to expect on the open items."""
-        known = self._books.ready and len(self.pool.open) > 0 and self.recalibration.evidence > 0
-        return self.recalibration.describe(self.open_probs if known else None)
+        """The temperature, how much evidence it rests on, and the calibration error to expect on the open items."""
+        if not self._books.ready:
+            return Calibration(1.0, 0)
+        if self.recalibration.evidence == 0 or len(self.pool.open) == 0:
+            return Calibration(self.recalibration.temperature, self.recalibration.evidence)
+        return self._honesty.calibration(self.recalibration, self.open_probs)
+
+    def estimate_accuracy(self) -> AccuracyEstimate:
+        """Return the accuracy to expect of `predict` on the open items, with a 90 % interval.
+
+        It rests on the labels that are there. Set `audit`, or ask by "random", so that some of them are of items drawn
+        at random: from picks alone it cannot see a group of items that the strategy never asks for.
+
+        Raises
+        ------
+        NotReady
+            If there are no labels of two classes yet.
+        PoolExhausted
+            If no item is open.
+        """
+        as_batch_size(1, len(self.pool.open))
+        self.fit()
+        return self._honesty.accuracy(self.recalibration, self.open_probs)
+
+    def stopping(self) -> Stopping:
+        """Return whether more labels would still change the model, and what the next 50 are likely to gain.
+
+        It compares the predictions of the open items with those of about 50 labels ago.
+        """
+        self.fit()
+        probs = self.view.probs if len(self.pool.open) else np.empty((0, 1))
+        now = len(self.labels), self.pool.open, probs
+        self._course.record(now[0], len(self.pool), *now[1:])
+        return self._course.judge(*now)
 
     @property
     def view(self) -> View:
@@ -314,46 +346,10 @@ class Session:
         view = self.view
         return self._learner.fitted.probs(view.candidates) if hasattr(self.model, "scoring_proba") else view.probs
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything except the items to a file, completely or not at all. See `cusal.loop.saved_session`."""
-        saved_session.write(path, self.checkpoint(), fingerprint(self.items))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], items: Any, *, trusted: bool = False) -> Self:
-        """Return a saved session over the same items, to continue as if it had not stopped.
-
-        Parameters
-        ----------
-        path : path of a file that `save` wrote
-        items : the items that the session was saved over; others are refused
-        trusted : bool, default False
-            Whether code from the file may run. Needed if the class of the model or the strategy is not one of cusal,
-            scikit-learn or torch, and for files that cusal 0.1 wrote as pickles. Set it only for files that you
-            trust.
-        """
-        state, print_of_items = saved_session.read(path, trusted=trusted)
-        session = cls.resume(state, items)
-        if print_of_items is not None and print_of_items != fingerprint(session.items):
-            raise InvalidInput(
-                f"{path} was saved over other items: their number is the same, but not what they hold; give the same, "
-                "in the same order."
-            )
-        return session
-
     def checkpoint(self) -> dict[str, Any]:
         """Return everything except the items and what can be computed from them, by name."""
-        own = {name: getattr(self, name) for name in ("strategy", "recalibrate", "reference", "_evidence")}
-        return own | self._books.state() | self._learner.state()
-
-    @classmethod
-    def resume(cls, checkpoint: Mapping[str, Any], items: Any) -> Self:
-        """Return the session of a `checkpoint`, over the same items."""
-        session = cls.__new__(cls)
-        session.__setstate__({**checkpoint, "items": as_items(items)})
-        return session
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.checkpoint() | {"items": self.items}
+        own = {name: getattr(self, name) for name in ("strategy", "recalibrate", "reference", "audit", "_course")}
+        return own | self._books.state() | self._learner.state() | self._honesty.state()
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.items, self._books = state["items"], Books.restore(state)
@@ -362,20 +358,19 @@ class Session:
                 f"the session was saved over {len(self.pool)} items, but {count_items(self.items)} are given; "
                 "give the same."
             )
-        for name in ("strategy", "recalibrate", "reference", "_evidence"):
+        for name in ("strategy", "recalibrate", "reference"):
             setattr(self, name, state[name])
-        self._view = self._recalibration = None
+        self.audit, self._course, self._view = state.get("audit", 0.0), state.get("_course", Course()), None
         self._learner = Learner.restore(self.items, state, self._books)
-
-    def __copy__(self) -> Self:
-        """Return an independent session over the same items."""
-        return self.resume(copy.deepcopy(self.checkpoint()), self.items)
+        self._honesty = honesty.Honesty.restore(self._learner, self._books, state)
 
     def _ask_without_model(self, chosen: Strategy, count: int) -> Query:
         candidates, rng, labelled = self.pool.open, self._learner.rng(), len(self._books.labels)
         if labelled and not chosen.needs_model:
             nothing = ArrayAnswers(candidates, probs=np.empty((len(candidates), 0)))
-            return Query(chosen.select(View(candidates, rng, nothing), count), strategy=chosen.name)
+            query = Query(chosen.select(View(candidates, rng, nothing), count), strategy=chosen.name)
+            self._honesty.remember_origins(query)
+            return query
         if labelled:
             message = f"session.ask: {self._books.missing} Until then the cold start chooses, without the model."
             warnings.warn(message, CusalWarning, stacklevel=3)
@@ -396,13 +391,5 @@ class Session:
         scoring = hasattr(self.model, "scoring_proba")
         return self._learner.fitted.probs(indices, whole=False) if scoring else self.view.probs_of(indices)
 
-    def _pairs(self, method: Recalibrate) -> Pairs:
-        """Return the predictions and labels that the temperature is fitted to."""
-        if method == "prequential":
-            labels, classes = self._books.labels, self._books.classes
-            return self._evidence.pairs(dict(zip(labels, classes.numbers(labels.values()), strict=True)), len(classes))
-        self.fit()
-        return self._learner.out_of_sample(method, self._books, protocol.predict_proba)
-
     def _forget_round(self) -> None:
-        self._view = self._recalibration = self._learner.predictions = None
+        self._view = self._honesty.made = self._learner.predictions = None

@@ -9,15 +9,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit, logit
 
 from cusal._types import Floats, Indices
-from cusal.metrics.reliability import reliability
-from cusal.recalibration.temperature import apply_temperature, fit_temperature
+from cusal.recalibration.temperature import fit_temperature
 
 PROVISIONAL_BELOW = 30
-PRIOR = 5.0  # strength of the prior, in units of evidence, as for the temperature
 
 
 @dataclass(frozen=True)
@@ -33,6 +29,8 @@ class Calibration:
     ece_before, ece_after : float or None
         Expected calibration error of the open items, raw and recalibrated, estimated from the evidence. None if there
         is no evidence or no open item.
+    ece_before_interval, ece_after_interval : tuple of two floats or None
+        The ends of their 90 % intervals.
 
     Examples
     --------
@@ -45,6 +43,8 @@ class Calibration:
     evidence: int
     ece_before: float | None = None
     ece_after: float | None = None
+    ece_before_interval: tuple[float, float] | None = None
+    ece_after_interval: tuple[float, float] | None = None
 
     @property
     def provisional(self) -> bool:
@@ -59,33 +59,6 @@ def temperature_of(pairs: tuple[Floats, Indices], *, strength: float) -> float:
         return 1.0
     with np.errstate(divide="ignore"):
         return fit_temperature(np.log(probs), labels, strength=strength)
-
-
-def estimate_ece(pairs: tuple[Floats, Indices], pool: Floats, temperature: float) -> tuple[float, float]:
-    """Return the calibration error of pool predictions (m, classes) before and after the temperature.
-
-    The items that were asked for are not like the pool: they are the uncertain ones. The probability of being right at
-    a given prediction is the same for both. It is fitted to the pairs, as expit(a logit(confidence) + b) of the
-    tempered confidence with a prior around a = 1, b = 0, and then applied to the pool's confidences.
-    """
-    probs, labels = pairs
-    right = apply_temperature(probs, temperature).argmax(axis=1) == labels
-    evidence = _logit(apply_temperature(probs, temperature).max(axis=1))
-
-    def loss(line: NDArray[np.float64]) -> float:
-        score = line[0] * evidence + line[1]
-        prior = PRIOR / 2 * ((line[0] - 1) ** 2 + line[1] ** 2)
-        return float((np.logaddexp(0, score) - score * right).sum() + prior)
-
-    slope, shift = minimize(loss, np.array([1.0, 0.0])).x
-    tempered = apply_temperature(pool, temperature).max(axis=1)
-    chance = expit(slope * _logit(tempered) + shift)
-    before, after = reliability(pool.max(axis=1), chance), reliability(tempered, chance)
-    return float(before.gap @ before.share), float(after.gap @ after.share)
-
-
-def _logit(confidence: Floats) -> NDArray[np.float64]:
-    return np.asarray(logit(np.clip(confidence, 1e-6, 1 - 1e-6)))
 
 
 @dataclass

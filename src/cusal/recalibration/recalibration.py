@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
-from cusal.recalibration.evidence import Calibration, estimate_ece, temperature_of
+from cusal.recalibration.evidence import temperature_of
 from cusal.recalibration.temperature import apply_temperature
 
 
@@ -47,10 +47,3 @@ class Recalibration:
     def apply(self, probs: Floats) -> NDArray[np.float64]:
         """Return the recalibrated form of raw probabilities, (rows, classes)."""
         return apply_temperature(probs, self.temperature)
-
-    def describe(self, open_probs: Floats | None) -> Calibration:
-        """Return the temperature and, from the raw predictions of open items, the error to expect on them."""
-        if open_probs is None or self.evidence == 0 or len(open_probs) == 0:
-            return Calibration(self.temperature, self.evidence)
-        expected = estimate_ece((self.probs, self.labels), open_probs, self.temperature)
-        return Calibration(self.temperature, self.evidence, *expected)

@@ -28,6 +28,9 @@ class Query:
         not rank by calibration error and tie-break.
     strategy : str
         What chose the items: the name of a strategy, or "cold_start".
+    audit : (k,) bool array or None
+        Which picks were drawn at random for `Session(audit=...)`. They have error NaN and are decided by "audit".
+        None where no audit was wanted.
 
     Examples
     --------
@@ -40,6 +43,7 @@ class Query:
     error: NDArray[np.float64] | None = None
     decided_by: NDArray[np.str_] | None = None
     strategy: str = ""
+    audit: NDArray[np.bool_] | None = None
 
     @property
     def confidence(self) -> NDArray[np.float64] | None:
@@ -55,6 +59,9 @@ class Query:
         text = f"Query({len(self)} items{by}: [{shown}]"
         if self.confidence is not None and len(self):
             text += f", confidence {self.confidence.min():.2f} to {self.confidence.max():.2f}"
-        if self.error is not None and len(self):
-            text += f", error {self.error.min():.2f} to {self.error.max():.2f}"
+        error = self.error if self.error is None or self.audit is None else self.error[~self.audit]
+        if error is not None and len(error):
+            text += f", error {error.min():.2f} to {error.max():.2f}"
+        if self.audit is not None:
+            text += f", {self.audit.sum()} for audit"
         return text + ")"

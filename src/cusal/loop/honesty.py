@@ -1,0 +1,174 @@
+"""How far a session's predictions can be trusted: its recalibration, and how good it is on the open items.
+
+Evidence are predictions of labelled items by models that had not seen their labels. There are two kinds:
+
+    cross-fit     out-of-fold predictions of all labelled items: five more fits
+    prequential   what was predicted when an item was asked for: no fit, but by weaker models, and of picks alone
+
+"auto" takes the first where five cold fits take less than two seconds, and the second otherwise, with a discount of
+.9 for every round that passed since. Items drawn at random weigh five times as much as picks, which are not like the
+pool.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal import _protocol as protocol
+from cusal._types import Floats, Indices
+from cusal.loop.answers import Pairs
+from cusal.loop.audit import draw
+from cusal.loop.books import Books
+from cusal.loop.learner import Learner
+from cusal.loop.origins import Origins
+from cusal.recalibration.evidence import Calibration, Evidence
+from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration.open_items import AccuracyEstimate, Judged, estimate_accuracy, estimate_error
+from cusal.recalibration.platt import PICKED_WEIGHT, RANDOM_WEIGHT
+from cusal.recalibration.recalibration import Recalibration
+from cusal.recalibration.scaling import even_weights
+from cusal.strategies._query_result import Query
+
+Recalibrate = Literal["auto", "vector", "prequential", "cross-fit", "held-out"]
+PRIOR = {"prequential": 5.0, "cross-fit": 0.0, "held-out": 0.0}  # strength of the prior around a temperature of 1
+DISCOUNT = 0.9  # of prequential evidence, for every round that passed since
+AnyRecalibration = Recalibration | GuardedRecalibration
+
+
+class _Found(NamedTuple):
+    """Predictions (n, classes) and labels (n,), whether the items were drawn at random, and the discount for age."""
+
+    probs: Floats
+    labels: Indices
+    drawn: NDArray[np.bool_]
+    discount: Floats
+
+    @property
+    def weights(self) -> Floats:
+        """What each label weighs by where it comes from, (n,)."""
+        return np.where(self.drawn, RANDOM_WEIGHT, PICKED_WEIGHT)
+
+    @property
+    def judged(self) -> Judged:
+        """The pairs with all that they weigh."""
+        return Judged(self.probs, self.labels, self.weights * self.discount)
+
+
+class Honesty:
+    """The evidence of a session, and what follows from it.
+
+    recalibrate: how `Session.predict_proba` is made honest, or None.
+    """
+
+    def __init__(self, learner: Learner, books: Books, recalibrate: Recalibrate | None) -> None:
+        self.learner, self.books, self.recalibrate = learner, books, recalibrate
+        self.evidence, self.origins = Evidence(), Origins()
+        self.made: AnyRecalibration | None = None  # of the current round
+
+    @classmethod
+    def restore(cls, learner: Learner, books: Books, state: Mapping[str, Any]) -> Self:
+        """Return the honesty of a session's checkpoint; those of earlier versions do not know where labels are from."""
+        honesty = cls(learner, books, state["recalibrate"])
+        honesty.evidence, honesty.origins = state["_evidence"], state.get("_origins", honesty.origins)
+        return honesty
+
+    def state(self) -> dict[str, Any]:
+        """Return what a session's checkpoint holds of it."""
+        return {"_evidence": self.evidence, "_origins": self.origins}
+
+    def draw(self, count: int, share: float) -> Indices:
+        """Return the audit items of a batch, the same whenever a round asks for them."""
+        return draw(self.books.pool.open, count, share, self._rng(2))
+
+    def remember(self, query: Query, probs: Floats) -> None:
+        """Keep what is predicted of items that are about to be labelled, (k, classes), and whether they were drawn."""
+        self.evidence.remember(query.indices, probs)
+        self.remember_origins(query)
+
+    def remember_origins(self, query: Query) -> None:
+        """Keep which items of a query were drawn at random."""
+        drawn = np.zeros(len(query), dtype=np.bool_) if query.audit is None else query.audit
+        self.origins.remember(query.indices, drawn | (query.strategy == "random"), self.learner.round)
+
+    def forget(self, indices: Indices) -> None:
+        """Drop what is known about items whose label or turn was taken back."""
+        self.evidence.forget(indices)
+        self.origins.forget(indices)
+
+    def recalibration(self, fit: Callable[[], None]) -> AnyRecalibration:
+        """Return what turns this round's raw predictions into honest ones; `fit` is called where it takes a model."""
+        if self.made is None:
+            if self.recalibrate not in (None, "prequential"):
+                fit()
+            self.made = self._make()
+        return self.made
+
+    def calibration(self, recalibration: AnyRecalibration, open_probs: Floats) -> Calibration:
+        """Return the temperature and, from raw predictions of the open items, the error to expect on them."""
+        judged = self._found().judged
+        before = estimate_error(judged, open_probs, self._rng(3))
+        after = estimate_error(_applied(recalibration, judged), recalibration.apply(open_probs), self._rng(3))
+        return Calibration(
+            recalibration.temperature,
+            recalibration.evidence,
+            before.estimate,
+            after.estimate,
+            ece_before_interval=(before.low, before.high),
+            ece_after_interval=(after.low, after.high),
+        )
+
+    def accuracy(self, recalibration: AnyRecalibration, open_probs: Floats) -> AccuracyEstimate:
+        """Return the accuracy to expect of the recalibrated predictions, from raw ones of the open items."""
+        found = self._found()
+        applied = _applied(recalibration, found.judged)
+        expected = estimate_accuracy(applied, recalibration.apply(open_probs), self._rng(4))
+        return AccuracyEstimate(*expected, labels=len(found.labels), drawn=int(found.drawn.sum()))
+
+    def _make(self) -> AnyRecalibration:
+        if self.recalibrate is None:
+            return Recalibration.none(len(self.books.classes))
+        if self.recalibrate in PRIOR:
+            return Recalibration(*self._pairs(self.recalibrate), PRIOR[self.recalibrate])
+        found = self._found()
+        weights = even_weights(found.weights) * found.discount
+        return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector")
+
+    def _pairs(self, method: str) -> Pairs:
+        if method == "prequential":
+            return self.evidence.pairs(self._numbers(), len(self.books.classes))
+        if method == "cross-fit":
+            return self.learner.out_of_fold(self.books)
+        return self.learner.out_of_sample(method, self.books, protocol.predict_proba)  # type: ignore[arg-type]
+
+    def _found(self) -> _Found:
+        """Return predictions out of sample, with where their labels come from."""
+        if self._refits():
+            pairs, indices = self.learner.out_of_fold(self.books), self.books.pool.labelled
+            age = np.zeros(len(indices), dtype=np.int64)
+        else:
+            numbers = self._numbers()
+            pairs = self.evidence.pairs(numbers, len(self.books.classes))
+            indices = np.array([i for i in self.evidence.predictions if i in numbers], dtype=np.int64)
+            age = self.origins.age(indices, self.learner.round) - 1  # the last round's picks are the newest
+        return _Found(*pairs, self.origins.drawn(indices), DISCOUNT ** np.maximum(age, 0))
+
+    def _refits(self) -> bool:
+        """Return whether out-of-fold predictions are evidence: by choice, or because they cost little."""
+        if self.recalibrate in ("vector", "cross-fit"):
+            return True
+        # Copies of a warm model are fitted as often as the model was, which is dear; and scikit-learn's cannot continue
+        # when the labels of their folds get a class that they had not met.
+        return self.learner.refits_are_cheap and not self.learner.warm
+
+    def _numbers(self) -> dict[int, int]:
+        labels = self.books.labels
+        return dict(zip(labels, self.books.classes.numbers(labels.values()).tolist(), strict=True))
+
+    def _rng(self, purpose: int) -> np.random.Generator:
+        return np.random.default_rng([self.learner.seed, self.learner.round, purpose])
+
+
+def _applied(recalibration: AnyRecalibration, judged: Judged) -> Judged:
+    return Judged(recalibration.apply(judged.probs), judged.labels, judged.weights)

@@ -1,0 +1,117 @@
+"""How good predictions of open items are, from items whose labels are known: accuracy and calibration error.
+
+    1. one temperature makes the confidence c_i of the judged predictions comparable (`cusal.recalibration.scaling`)
+    2. the chance of being right at a confidence is fitted to them, with its posterior (`cusal.recalibration.platt`)
+    3. lines drawn from the posterior, laid over the open items, give the mean and the spread of what is wanted
+
+    accuracy = mean chance        interval: +- (1.645 sd + 1.5 points)
+    ECE      = of labels drawn by the chances, median; interval: +- (the largest of 1.645 sd and the distances to the
+               5 % and the 95 % quantile, + 1 point)
+
+The posterior knows neither that picks are harder than others of equal confidence nor that the line may be bent; the
+points that are added stand for both. `benchmarks/honest.py` measures how often the intervals cover.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal._types import Floats, Indices
+from cusal.metrics.reliability import reliability
+from cusal.recalibration.platt import Platt, fit_platt
+from cusal.recalibration.scaling import Scaling, even_weights, fit_scaling
+
+DRAWS = 200
+NORMAL_90 = 1.645  # standard deviations on each side that hold 90 % of a normal distribution
+ACCURACY_ALLOWANCE, ECE_ALLOWANCE = 0.015, 0.01
+MOST = 20_000  # open items that a calibration error is drawn for: more would not move it
+
+
+@dataclass(frozen=True)
+class AccuracyEstimate:
+    """The accuracy of a session's predictions of its open items, as the labels so far suggest.
+
+    Attributes
+    ----------
+    estimate : float
+        The expected share of right predictions.
+    low, high : float
+        The ends of a 90 % interval.
+    labels : int
+        How many labels it rests on.
+    drawn : int
+        How many of these items were drawn at random. They count five times as much as picks.
+
+    Examples
+    --------
+    >>> print(AccuracyEstimate(0.912, 0.853, 0.971, labels=120, drawn=12))
+    91 % (85 to 97 %), from 120 labels, 12 of them drawn at random
+    """
+
+    estimate: float
+    low: float
+    high: float
+    labels: int
+    drawn: int = 0
+
+    def __str__(self) -> str:
+        ends = f"{self.estimate:.0%} ({self.low * 100:.0f} to {self.high:.0%})".replace("%", " %")
+        return f"{ends}, from {self.labels} labels, {self.drawn} of them drawn at random"
+
+
+@dataclass(frozen=True)
+class ExpectedError:
+    """The calibration error of predictions of open items, and the ends of its 90 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Predictions (n, classes) by models that had not seen the labels (n,), and what each pair weighs, (n,)."""
+
+    probs: Floats
+    labels: Indices
+    weights: Floats
+
+
+def estimate_accuracy(judged: Judged, open_probs: Floats, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return the accuracy of predictions (m, classes) of open items, and the ends of its 90 % interval."""
+    temper, line = _curve(judged)
+    confidence = temper.apply(open_probs).max(axis=1)
+    expected = float(line.chance(confidence).mean())
+    spread = float(line.drawn_chances(confidence, DRAWS, rng).mean(axis=1).std())
+    half = NORMAL_90 * spread + ACCURACY_ALLOWANCE
+    return expected, max(0.0, expected - half), min(1.0, expected + half)
+
+
+def estimate_error(judged: Judged, open_probs: Floats, rng: np.random.Generator) -> ExpectedError:
+    """Return the calibration error (ECE) to expect of predictions (m, classes) of open items."""
+    if len(open_probs) > MOST:
+        open_probs = open_probs[rng.choice(len(open_probs), MOST, replace=False)]
+    temper, line = _curve(judged)
+    chances = line.drawn_chances(temper.apply(open_probs).max(axis=1), DRAWS, rng)
+    confidence = open_probs.max(axis=1)
+    errors = np.array([_ece(confidence, rng.random(len(row)) < row) for row in chances])
+    # An error of lines that differ from the truth is never below the true one's where that is near 0: the quantiles
+    # alone would leave it out at the low end.
+    low, middle, high = (float(value) for value in np.quantile(errors, [0.05, 0.5, 0.95]))
+    half = max(NORMAL_90 * float(errors.std()), middle - low, high - middle) + ECE_ALLOWANCE
+    return ExpectedError(middle, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def _curve(judged: Judged) -> tuple[Scaling, Platt]:
+    """Return the temperature of the judged predictions, and the line of the tempered ones."""
+    even = even_weights(judged.weights)
+    temper = fit_scaling(judged.probs, judged.labels, weights=even, with_offsets=False)
+    tempered = temper.apply(judged.probs)
+    right = tempered.argmax(axis=1) == judged.labels
+    return temper, fit_platt(tempered.max(axis=1), right, judged.weights)
+
+
+def _ece(confidence: Floats, right: NDArray[np.bool_]) -> float:
+    bins = reliability(confidence, right)
+    return float(bins.gap @ bins.share)
