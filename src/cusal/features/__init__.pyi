@@ -1,0 +1,4 @@
+from .tables import TableFeatures
+from .texts import TextFeatures
+
+__all__ = ["TableFeatures", "TextFeatures"]
