@@ -26,7 +26,7 @@ def row_hashes(X: Any) -> Hashes:
             X.sum_duplicates()
         # Each row is summed by itself and in the order of its columns, so that its sum is the same in any matrix.
         sums: NDArray[np.float64] = X.astype(np.float64) @ rng.random(X.shape[1]) + 0.0
-        return sums.view(np.uint64)
+        return _scattered(sums.view(np.uint64).copy())
     multipliers = rng.integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     hashes = np.empty(len(X), dtype=np.uint64)
     step = max(1, BLOCK // max(1, X.shape[1]))
@@ -38,12 +38,17 @@ def row_hashes(X: Any) -> Hashes:
 
 def _mixed(X: NDArray[np.floating[Any]], multipliers: Hashes) -> Hashes:
     # Adding zero makes one of the two zeros.
-    bits = np.ascontiguousarray(X.astype(np.float64) + 0.0).view(np.uint64) * multipliers
+    bits = np.ascontiguousarray(X.astype(np.float64) + 0.0).view(np.uint64)
+    total: Hashes = _scattered(bits * multipliers).sum(axis=1, dtype=np.uint64)
+    return total
+
+
+def _scattered(bits: Hashes) -> Hashes:
+    """Return numbers whose order says nothing about the values that they came from."""
     bits ^= bits >> SHIFT
     bits *= MIX
     bits ^= bits >> SHIFT
-    total: Hashes = bits.sum(axis=1, dtype=np.uint64)
-    return total
+    return bits
 
 
 def fingerprint(hashes: Hashes) -> tuple[int, int, int]:

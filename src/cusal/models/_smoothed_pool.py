@@ -16,7 +16,8 @@ Local scales s: Zelnik-Manor and Perona 2004, "Self-tuning spectral clustering";
 | U | U | smoothed features |
 """
 
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, Self
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -30,7 +31,8 @@ from cusal.models._row_hashes import fingerprint, row_hashes
 SMALLEST_REACH = 1e-6  # where all neighbours are equal; items have norm 1 on average
 
 
-class Settings(NamedTuple):
+@dataclass(frozen=True)
+class Settings:
     """What the smoothed features depend on besides the pool."""
 
     neighbours: int
@@ -39,26 +41,28 @@ class Settings(NamedTuple):
 
 
 class SmoothedPool:
-    """The smoothed features of a pool, and of items outside it. It never changes: copies of a model share it."""
+    """The smoothed features of a pool, and of items outside it, in float32. Copies of a model share it.
+
+    A, U: encoded and smoothed features, (n, d). reach: how far the neighbours of each item are, (n,). hashes: of the
+    rows, sorted, which lie at the positions `order`.
+    """
 
     def __init__(self, X: Any, settings: Settings) -> None:
         self.settings = settings
         self.encoding = Encoding.learn(X, settings.standardise)
-        self.A = self.encoding.dense(X)
+        self.A = self.encoding.dense(X).astype(np.float32)
         self.index = Neighbours(self.encoding.places(self.A))
         self.count = min(settings.neighbours, len(self.A) - 1)
         smoothed, self.reach = self._smooth()
         self.mean = smoothed.mean(axis=0)
         self.scale = root_mean_square(smoothed - self.mean)
-        self.U: Floats = (smoothed - self.mean) / self.scale
-        self._set_rows(row_hashes(X))
+        self.U = ((smoothed - self.mean) / self.scale).astype(np.float32)
+        hashes = row_hashes(X)
+        self.order = np.argsort(hashes, kind="stable")  # of equal rows the first one stands for all
+        self.hashes = hashes[self.order]
 
     def __deepcopy__(self, memo: Any) -> Self:
-        return self
-
-    def _set_rows(self, hashes: Any) -> None:
-        self.order = np.argsort(hashes, kind="stable")
-        self.hashes = hashes[self.order]
+        return self  # it never changes
 
     def features(self, X: Any) -> Floats:
         """Return the smoothed features of items, (n, d); those of the pool are looked up."""
@@ -86,7 +90,7 @@ class SmoothedPool:
         weights /= weights.sum(axis=1, keepdims=True)
         step = self.settings.smoothing
         moved = (1 - step) * rows + step * np.einsum("ij,ijk->ik", weights, self.A[near])
-        features: Floats = ((moved - self.mean) / self.scale).astype(self.U.dtype)
+        features: Floats = (moved - self.mean) / self.scale
         return features
 
     def _smooth(self) -> tuple[Floats, Floats]:
@@ -106,7 +110,7 @@ class SmoothedPool:
         alone = total <= 0  # an item without weight to any neighbour stays where it is
         means = diags(1 / np.where(alone, 1, total)) @ graph @ self.A
         means[alone] = self.A[alone]
-        smoothed: Floats = ((1 - step) * self.A + step * means).astype(self.A.dtype)
+        smoothed: Floats = (1 - step) * self.A + step * means
         return smoothed, reach
 
 

@@ -8,12 +8,13 @@ u are the smoothed features of `_smoothed_pool`; without a pool, the encoded one
 median squared distance of 400 items. A prediction needs K(x, labelled) alone: F(x) coef = K(x, labelled) dual.
 """
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
-from scipy.sparse import issparse, vstack
+from scipy.sparse import csr_matrix, issparse, vstack
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
@@ -114,13 +115,20 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             If items are not finite, or the labels are of one class (`InvalidInput`).
         """
+        with warnings.catch_warnings():
+            # scikit-learn takes many classes among few labels for a regression: here they are the usual case.
+            warnings.filterwarnings("ignore", message="The number of unique classes")
+            return self._fit(X, y, unlabelled)
+
+    def _fit(self, X: Any, y: ArrayLike, unlabelled: Any) -> Self:
         settings = self._settings()
         X, y = _sklearn_checks.validate(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
         check_classification_targets(y)
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InvalidInput(
-                f"the labels are all of one class, {self.classes_[0]!r}; expected two or more: label items of another."
+                f"the labels are all of one class, {self.classes_.tolist()[0]!r}; expected two or more: label items "
+                "of another."
             )
         pool = None if unlabelled is None else self._whole_pool(X, unlabelled)
         self.pool_: SmoothedPool | None = None if pool is None else smoothed_pool(pool, settings)
@@ -155,12 +163,14 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_head(self, X: Any, numbers: NDArray[np.int64]) -> None:
         self.labelled_ = self._features(X).astype(np.float64)
-        self.labelled_rows_ = self.encoding_.sparse(X)
+        rows = self.encoding_.sparse(X)
+        # Plain arrays, so that a saved session can hold them.
+        self.labelled_rows_ = None if rows is None else (rows.data, rows.indices, rows.indptr, rows.shape)
         distances = squared_distances(*[self._sample().astype(np.float64)] * 2)
         apart = distances[np.triu_indices(len(distances), 1)]
         self.gamma_ = 1 / (float(np.median(apart)) or 1.0)
         # (labelled, labelled) = V diag(w) V'
-        values, vectors = linalg.eigh(self._kernel(self.labelled_, self.labelled_rows_))
+        values, vectors = linalg.eigh(self._kernel(self.labelled_, rows))
         kept = values > LEAST_EIGENVALUE * max(values[-1], LEAST_EIGENVALUE)
         values, vectors = values[kept], vectors[:, kept]
         F = vectors * np.sqrt(values)
@@ -183,9 +193,10 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return K between items and the labelled ones, (items, labelled)."""
         kernel = np.exp(-self.gamma_ * squared_distances(features, self.labelled_))
         kernel += features @ self.labelled_.T
-        if rows is None:
+        if rows is None or self.labelled_rows_ is None:
             return kernel / 2
-        kernel += (rows @ self.labelled_rows_.T).toarray()
+        labelled = csr_matrix(self.labelled_rows_[:3], shape=self.labelled_rows_[3])
+        kernel += (rows @ labelled.T).toarray()
         return kernel / 3
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
