@@ -70,7 +70,8 @@ class SmoothedPool:
         place = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
         known = self.hashes[place] == hashes
         if known.all():
-            return self.U[self.order[place]]
+            found: Floats = self.U[self.order[place]]
+            return found
         features = np.empty((len(known), self.U.shape[1]), dtype=self.U.dtype)
         features[known] = self.U[self.order[place[known]]]
         features[~known] = self._outside(self.encoding.dense(X[np.flatnonzero(~known)]))
@@ -78,7 +79,8 @@ class SmoothedPool:
 
     def sample(self, size: int) -> Floats:
         """Return some rows of the smoothed features, the same ones in whatever order the pool was given."""
-        return self.U[self.order[:size]]
+        rows: Floats = self.U[self.order[:size]]
+        return rows
 
     def _outside(self, rows: Floats) -> Floats:
         points = self.encoding.places(rows)
