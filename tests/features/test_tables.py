@@ -1,6 +1,7 @@
 """Tables as numbers of one scale."""
 
 import datetime
+from unittest import SkipTest
 
 import numpy as np
 import pandas
@@ -23,7 +24,11 @@ NAMES = ["age", "age=missing", "town=Bern", "town=Rome", "town=missing", "member
 
 @parametrize_with_checks([TableFeatures()])
 def test_it_is_a_scikit_learn_transformer(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except SkipTest as reason:
+        if "SCIPY_ARRAY_API" not in str(reason):  # which the process must set before it starts
+            raise
 
 
 @pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])

@@ -88,7 +88,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         A text without any known term is a row of zeros.
         """
         check_is_fitted(self)
-        checked = _as_texts(texts)
+        checked = as_texts(texts)
         return self._shaped(_joined(self.words_.transform(checked), self.pieces_.transform(checked)))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -101,7 +101,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(words + pieces, dtype=object)
 
     def _learn(self, texts: Iterable[str]) -> Any:
-        checked, components = _as_texts(texts), as_count(self.components, "components")
+        checked, components = as_texts(texts), as_count(self.components, "components")
         self.words_ = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b")
         self.pieces_ = TfidfVectorizer(analyzer="char_wb", ngram_range=PIECES)
         try:
@@ -122,7 +122,8 @@ def _joined(words: Any, pieces: Any) -> Any:
     return hstack([words, pieces], format="csr") / 2**0.5
 
 
-def _as_texts(texts: Iterable[str]) -> list[str]:
+def as_texts(texts: Iterable[str]) -> list[str]:
+    """Return texts as a list; raise an error that names the first item that is none."""
     if isinstance(texts, str):
         raise InvalidInput("texts is a single str; expected several: give a list, [text].")
     checked = list(texts)
