@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+from unittest import SkipTest
 
 import numpy as np
 import pytest
@@ -45,7 +46,11 @@ def graphs(monkeypatch):
 
 @parametrize_with_checks([PoolClassifier()])
 def test_it_is_a_scikit_learn_classifier(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except SkipTest as reason:
+        if "SCIPY_ARRAY_API" not in str(reason):  # which the process must set before it starts
+            raise
 
 
 @pytest.mark.parametrize("labels", [30, 100])
