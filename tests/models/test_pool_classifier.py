@@ -263,7 +263,8 @@ def test_a_clone_has_the_settings_and_nothing_else(digits):
     [
         (np.random.default_rng(0).normal(size=(99, 4)) * [1, 1000, 3, 0.01], True),  # units of their own
         (np.random.default_rng(0).normal(size=(99, 4)) * [1, 2, 3, 2.5], False),  # one unit
-        (np.random.default_rng(0).normal(size=(99, 4)) * [90, 20, 3, 0.1], False),  # principal components
+        (np.random.default_rng(0).normal(size=(99, 4)) * [90, 20, 3, 0.1], True),  # too few to know
+        (np.random.default_rng(0).normal(size=(20, 50)) * 0.9 ** np.arange(50), False),  # principal components
         (np.eye(20)[np.random.default_rng(0).integers(20, size=99)], False),  # categories
     ],
 )

@@ -17,6 +17,8 @@ from cusal._types import Floats
 
 COMPONENTS = 100
 LARGEST_RATIO = 5  # of standard deviations among columns of one unit; pixels of digits have 3.5, formants of vowels 7.4
+LEAST_COMPONENTS = 6  # fewer columns may be in the order of their variance without being components
+BY_VARIANCE = -0.9  # rank correlation of place and deviation, below which they are
 UNIT_WIDTH = 200  # dense columns from which on directions say more than distances
 
 Standardise = bool | Literal["auto"]
@@ -107,5 +109,9 @@ def _share_a_unit(deviation: NDArray[Any]) -> bool:
     """Return whether columns of these standard deviations are of one kind: pixels, components, scaled before."""
     if len(deviation) < 2 or abs(deviation.max() - 1) < 1e-3:
         return True
-    by_variance = len(deviation) > 2 and bool(np.all(np.diff(deviation) <= 0))  # as PCA and SVD order them
-    return by_variance or bool(deviation.max() <= LARGEST_RATIO * np.quantile(deviation, 0.25))
+    if len(deviation) >= LEAST_COMPONENTS:
+        # PCA and SVD order their components by variance; in a sample of items that order is not perfect.
+        ranks = np.argsort(np.argsort(deviation))
+        if np.corrcoef(ranks, np.arange(len(ranks)))[0, 1] < BY_VARIANCE:
+            return True
+    return bool(deviation.max() <= LARGEST_RATIO * np.quantile(deviation, 0.25))
