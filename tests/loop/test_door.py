@@ -391,3 +391,26 @@ def test_a_strategy_of_ones_own_is_named_by_module_and_class(tmp_path, monkeypat
         cusal.strategies.find("no_such_module:Name")
     with pytest.raises(UnknownName, match="did you mean 'margin'"):
         cusal.strategies.find("margn")
+
+
+def test_a_session_without_a_model_takes_one_for_few_labels(tmp_path):
+    session = cusal.Session(X[:400])
+    assert type(session.model).__name__ == "PoolClassifier"
+    for _ in range(3):
+        query = session.ask(20)
+        session.tell(query.indices, Y[query.indices])
+    assert session.evaluate(X[400:], Y[400:]).recalibrated["accuracy"] > 0.8
+    session.save(tmp_path / "session")
+    again = cusal.Session.load(tmp_path / "session", X[:400])
+    assert again.ask(5).indices.tolist() == session.ask(5).indices.tolist()
+
+
+def test_texts_and_frames_without_a_model_work():
+    pandas = pytest.importorskip("pandas")
+    texts = [f"{'good' if i % 2 else 'bad'} film number {i % 9}" for i in range(80)]
+    session = cusal.Session(texts, labelled={i: "+" if i % 2 else "-" for i in range(10)})
+    assert session.predict(["a good film", "a bad film"]).tolist() == ["+", "-"]
+    assert len(session.ask(3)) == 3
+    frame = pandas.DataFrame({"size": np.arange(60.0), "kind": ["a", "b"] * 30})
+    tabled = cusal.Session(frame, labelled={i: int(i > 30) for i in range(0, 60, 4)})
+    assert tabled.evaluate(frame, (np.arange(60) > 30).astype(int)).raw["accuracy"] > 0.9

@@ -15,7 +15,9 @@ TRAIN, TEST = slice(0, 1000), slice(1000, None)
 
 def session(strategy="cusal", labelled=20):
     start = {i: int(Y[i]) for i in range(labelled)}
-    return cusal.Session(X[TRAIN], LogisticRegression(max_iter=500), strategy, labelled=start)
+    return cusal.Session(
+        X[TRAIN], LogisticRegression(max_iter=500), strategy, labelled=start, recalibrate="prequential"
+    )
 
 
 def run(s, rounds=4, **options):

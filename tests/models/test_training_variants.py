@@ -37,7 +37,8 @@ class Timid(LogisticRegression):
 
 
 def start(model, strategy="margin"):
-    return Session(X, model, strategy, labelled={i: int(Y[i]) for i in range(20)}, classes=range(10))
+    start = {i: int(Y[i]) for i in range(20)}
+    return Session(X, model, strategy, labelled=start, classes=range(10), recalibrate="prequential")
 
 
 def test_a_model_that_uses_unlabelled_items_is_given_the_open_ones():

@@ -19,7 +19,15 @@ def run(model, seed, rounds=8, **options):
     order = rng.permutation(len(X))
     pool, test = order[:1000], order[1000:]
     start = {i: int(Y[pool[i]]) for i in range(20)}
-    session = cusal.Session(X[pool], model, "margin", labelled=start, seed=seed, classes=range(10), **options)
+    session = cusal.Session(
+        X[pool],
+        model,
+        "margin",
+        labelled=start,
+        seed=seed,
+        classes=range(10),
+        **{"recalibrate": "prequential"} | options,
+    )
     for _ in range(rounds):
         query = session.ask(10)
         session.tell(query.indices, Y[pool[query.indices]])
@@ -68,7 +76,9 @@ def test_other_recalibrations_rest_on_labelled_points(method):
 
 
 def test_the_warm_up_and_labels_never_asked_for_are_no_evidence():
-    session = cusal.Session(X, LogisticRegression(max_iter=500), labelled={i: int(Y[i]) for i in range(30)})
+    session = cusal.Session(
+        X, LogisticRegression(max_iter=500), labelled={i: int(Y[i]) for i in range(30)}, recalibrate="prequential"
+    )
     assert session.calibration == cusal.Calibration(1.0, 0)
     assert session.calibration.provisional
     session.tell([100, 101], Y[[100, 101]])
@@ -79,7 +89,9 @@ def test_the_warm_up_and_labels_never_asked_for_are_no_evidence():
 
 
 def test_a_corrected_label_corrects_the_evidence_and_a_reopened_one_leaves_it():
-    session = cusal.Session(X, LogisticRegression(max_iter=500), labelled={i: int(Y[i]) for i in range(30)})
+    session = cusal.Session(
+        X, LogisticRegression(max_iter=500), labelled={i: int(Y[i]) for i in range(30)}, recalibrate="prequential"
+    )
     query = session.ask(30)
     session.tell(query.indices, Y[query.indices])
     right = session.calibration.temperature
@@ -100,7 +112,7 @@ def test_evidence_survives_saving(tmp_path):
 
 
 def test_evidence_from_before_a_class_was_met_still_counts():
-    session = cusal.Session(X, GaussianNB(), labelled={0: 0, 1: 1, 2: 2})
+    session = cusal.Session(X, GaussianNB(), labelled={0: 0, 1: 1, 2: 2}, recalibrate="prequential")
     query = session.ask(5)
     session.tell(query.indices, [0, 1, 2, 3, 4])
     assert session.calibration.evidence == 5

@@ -31,6 +31,21 @@ def as_model(model: Any) -> Model:
     raise MissingMethod(f"{name} has no method {missing}; a model needs fit(X, y) and predict_proba(X).")
 
 
+def default_model(items: Any) -> Model:
+    """Return the model for few labels: `PoolClassifier`, on features of texts or of tables where items are such."""
+    from cusal.models import PoolClassifier  # loads scikit-learn, as the next do
+
+    if isinstance(items, list | tuple) and all(isinstance(item, str) for item in items[:100]):
+        from cusal.features import TextFeatures as Features
+    elif hasattr(items, "columns") and hasattr(items, "dtypes"):  # a frame
+        from cusal.features import TableFeatures as Features  # type: ignore[assignment]
+    else:
+        return PoolClassifier()
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(Features(), PoolClassifier())  # type: ignore[no-any-return]
+
+
 def as_pairs(labelled: Any, items: Any) -> tuple[Any, Any]:
     """Return (indices, labels) from a mapping, a pandas Series, or such a pair."""
     if isinstance(labelled, Mapping):

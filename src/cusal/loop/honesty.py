@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
 from cusal._types import Floats, Indices
+from cusal.errors import InvalidInput
 from cusal.loop.answers import Pairs
 from cusal.loop.audit import draw
 from cusal.loop.books import Books
@@ -144,15 +145,24 @@ class Honesty:
 
     def _found(self) -> _Found:
         """Return predictions out of sample, with where their labels come from."""
-        if self._refits():
-            pairs, indices = self.learner.out_of_fold(self.books), self.books.pool.labelled
-            age = np.zeros(len(indices), dtype=np.int64)
-        else:
-            numbers = self._numbers()
-            pairs = self.evidence.pairs(numbers, len(self.books.classes))
-            indices = np.array([i for i in self.evidence.predictions if i in numbers], dtype=np.int64)
-            age = self.origins.age(indices, self.learner.round) - 1  # the last round's picks are the newest
-        return _Found(*pairs, self.origins.drawn(indices), DISCOUNT ** np.maximum(age, 0))
+        pairs = self._out_of_fold() if self._refits() else None
+        if pairs is not None:
+            indices = self.books.pool.labelled
+            return _Found(*pairs, self.origins.drawn(indices), np.ones(len(indices)))
+        numbers = self._numbers()
+        probs, labels = self.evidence.pairs(numbers, len(self.books.classes))
+        indices = np.array([i for i in self.evidence.predictions if i in numbers], dtype=np.int64)
+        age = self.origins.age(indices, self.learner.round) - 1  # the last round's picks are the newest
+        return _Found(probs, labels, self.origins.drawn(indices), DISCOUNT ** np.maximum(age, 0))
+
+    def _out_of_fold(self) -> Pairs | None:
+        """Return out-of-fold predictions; None if "auto" meets copies that cannot predict, fitted to too few labels."""
+        try:
+            return self.learner.out_of_fold(self.books)
+        except InvalidInput:
+            if self.recalibrate != "auto":
+                raise
+            return None
 
     def _refits(self) -> bool:
         """Return whether out-of-fold predictions are evidence: by choice, or because they cost little."""

@@ -23,7 +23,7 @@ from cusal.errors import CusalWarning, InvalidInput
 from cusal.loop import audit as audits
 from cusal.loop import honesty
 from cusal.loop.answers import ModelAnswers
-from cusal.loop.arguments import as_model, as_pairs, check_name
+from cusal.loop.arguments import as_model, as_pairs, check_name, default_model
 from cusal.loop.books import Books
 from cusal.loop.cold_start import typical_items
 from cusal.loop.learner import Learner
@@ -54,10 +54,11 @@ class Session(Resumable):
     items : array, tensor, list, data frame, sparse matrix or data set
         The whole data set, (n, ...). Indices are always positions in it. A torch or Hugging Face data set that takes
         one integer at a time is fine.
-    model : object with fit(X, y) and predict_proba(X)
+    model : object with fit(X, y) and predict_proba(X), optional
+        By default `cusal.models.PoolClassifier`, made for few labels; of texts and data frames, on their features.
         A scikit-learn classifier as it is, or a torch module in `cusal.models.TorchClassifier`. The session works on a
         copy, `session.model`, which is fitted to class numbers.
-    strategy : str or Strategy, default "cusal"
+    strategy : str or Strategy, default "diverse_margin"
         A name of `cusal.strategies.names()`, or an object: `cusal.strategies.Cusal(bandwidth=0.01)`.
     labelled : dict, pandas Series or (indices, labels), optional
         Labels that are known from the start, by position.
@@ -65,7 +66,7 @@ class Session(Resumable):
         All classes, if some may not have been met yet. Also sets the order of columns, which is sorted otherwise.
     seed : int, default 0
         Seed of every random choice.
-    recalibrate : {"auto", "vector", "prequential", "cross-fit", "held-out"} or None
+    recalibrate : {"auto", "vector", "prequential", "cross-fit", "held-out"} or None, default "auto"
         How `predict_proba` is recalibrated. It never changes what is asked for or fitted. "cross-fit" and "vector" fit
         five more copies of the model in every round, "held-out" one; "auto" does where that takes under two seconds.
         "vector" may change which class is the most probable. "auto" and "vector" leave the model as it is where the
@@ -102,7 +103,7 @@ class Session(Resumable):
     >>> query = session.ask(2)
     >>> session.tell(query.indices, ["low", "high"])
     >>> session
-    Session(100 items: 4 labelled, 96 open; 2 classes; strategy cusal; round 0)
+    Session(100 items: 4 labelled, 96 open; 2 classes; strategy diverse_margin; round 0)
     >>> session.predict(items[:1]), session.predict_proba(items[:1]).shape
     (array(['low'], dtype='<U4'), (1, 2))
     """
@@ -110,23 +111,24 @@ class Session(Resumable):
     def __init__(
         self,
         items: Any,
-        model: protocol.Model,
-        strategy: str | Strategy = "cusal",
+        model: protocol.Model | None = None,
+        strategy: str | Strategy = "diverse_margin",
         *,
         labelled: Mapping[int, Hashable] | tuple[Any, Any] | Any | None = None,
         classes: Iterable[Hashable] | None = None,
         seed: int = 0,
-        recalibrate: Recalibrate | None = "prequential",
+        recalibrate: Recalibrate | None = "auto",
         reference: Reference = "fitted",
         audit: float = 0.0,
     ) -> None:
         check_name("recalibration", recalibrate, (None, *get_args(Recalibrate)))
         check_name("reference", reference, get_args(Reference))
         self.items = as_items(items)
+        model = default_model(self.items) if model is None else as_model(model)
         self.strategy = strategies.make(strategy)
         self.recalibrate, self.reference, self.audit = recalibrate, reference, audits.as_share(audit)
         known = classes if classes is not None else getattr(model, "classes_", None)
-        self._learner = Learner(self.items, as_model(model), as_count(seed, "seed", least=0))
+        self._learner = Learner(self.items, model, as_count(seed, "seed", least=0))
         self._books = Books(count_items(self.items), known)
         self._honesty = honesty.Honesty(self._learner, self._books, recalibrate)
         self._course = Course()

@@ -3,6 +3,7 @@ from .objectives._objective import Objective, Training, TrainingData
 from .objectives.augmented import Augmented
 from .objectives.cross_entropy import CrossEntropy
 from .objectives.energy import Energy
+from .pool_classifier import PoolClassifier
 from .torch_classifier import TorchClassifier
 from .uncalibrated import Uncalibrated
 
@@ -11,6 +12,7 @@ __all__ = [
     "CrossEntropy",
     "Energy",
     "Objective",
+    "PoolClassifier",
     "TorchClassifier",
     "Training",
     "TrainingData",

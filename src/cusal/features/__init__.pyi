@@ -1,0 +1,5 @@
+from .sentences import sentence_vectors
+from .tables import TableFeatures
+from .texts import TextFeatures
+
+__all__ = ["TableFeatures", "TextFeatures", "sentence_vectors"]
