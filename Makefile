@@ -70,6 +70,9 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(BIN)/python benchmarks/estimator.py
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/networks.py
+	$(BIN)/python benchmarks/heads.py
+	$(BIN)/python benchmarks/honest.py
+	$(BIN)/python benchmarks/light_heads.py
 	$(PEERS)/bin/python benchmarks/strategies.py
 	$(PEERS)/bin/python benchmarks/rounds.py
 

@@ -46,7 +46,7 @@ def test_the_command_writes_what_the_function_writes(folder: Path) -> None:
         (("--pool", "pool.parquet", "-k", "5", "--strategy", "badge"), "Badge looks at the whole pool at once"),
         (("--pool", "pool.parquet", "-k", "5", "--strategy", "margn"), "did you mean 'margin'"),
         (("--pool", "pool.parquet", "-k", "5", "--strategy", "no.such:Thing"), "there is no module 'no'"),
-        (("--pool", "pool.parquet", "-k", "5", "--strategy", "os:getcwd"), "'os:getcwd' is no strategy"),
+        (("--pool", "pool.parquet", "-k", "5", "--strategy", "os:getcwd"), "'os:getcwd' is not a strategy"),
         (
             ("--pool", "pool.parquet", "-k", "5", "--strategy", "margin", "--bandwidth", "0.1"),
             "margin has no settings, but bandwidth",

@@ -30,7 +30,7 @@ def some_run(name: str = "a", *, rounds: int = 3, seed: int = 0) -> Run:
 
 def some_rounds(rounds: int = 3) -> Iterator[tuple[Round, bytes]]:
     known = {int(i): int(LABELS[i]) for i in (*np.flatnonzero(LABELS)[:2], *np.flatnonzero(LABELS == 0)[:2])}
-    session = Session(ITEMS, LogisticRegression(), labelled=known)
+    session = Session(ITEMS, LogisticRegression(), "cusal", labelled=known)
     for record in simulate(session, LABELS, rounds=rounds, batch_size=2, test=(ITEMS, LABELS)):
         yield record, pickle.dumps(session.checkpoint())
 
