@@ -405,7 +405,7 @@ def test_a_session_without_a_model_takes_one_for_few_labels(tmp_path):
     assert again.ask(5).indices.tolist() == session.ask(5).indices.tolist()
 
 
-def test_texts_and_frames_without_a_model_work():
+def test_texts_and_frames_without_a_model_work(tmp_path):
     pandas = pytest.importorskip("pandas")
     texts = [f"{'good' if i % 2 else 'bad'} film number {i % 9}" for i in range(80)]
     session = cusal.Session(texts, labelled={i: "+" if i % 2 else "-" for i in range(10)})
@@ -413,4 +413,6 @@ def test_texts_and_frames_without_a_model_work():
     assert len(session.ask(3)) == 3
     frame = pandas.DataFrame({"size": np.arange(60.0), "kind": ["a", "b"] * 30})
     tabled = cusal.Session(frame, labelled={i: int(i > 30) for i in range(0, 60, 4)})
+    tabled.save(tmp_path / "session")
+    assert cusal.Session.load(tmp_path / "session", frame).ask(3).indices.tolist() == tabled.ask(3).indices.tolist()
     assert tabled.evaluate(frame, (np.arange(60) > 30).astype(int)).raw["accuracy"] > 0.9

@@ -26,14 +26,16 @@ def write(path: str | os.PathLike[str], state: dict[str, Any], print_of_items: s
 
 def _write(path: str | os.PathLike[str], state: dict[str, Any], print_of_items: str) -> None:
     content = {"kind": KIND, "format": FORMAT, "cusal": __version__, "items": print_of_items, "state": state}
+    given = state["_unfitted"]
+    warm = bool(getattr(given, "warm_start", False))
+    if hasattr(given, "get_params") and not warm and not hasattr(given, "module"):
+        # An estimator that is fitted from scratch in every round; one that is none of scikit-learn's is pickled.
+        write_objects(path, content | {"state": _to_refit(state)}, pickle_fitted=True)
+        return
     try:
         write_objects(path, content)
     except FittedEstimator:
-        if getattr(state["_unfitted"], "warm_start", False):
-            write_objects(path, content, pickle_fitted=True)
-        else:
-            # Some libraries' estimators look fitted as soon as they are made: those are pickled.
-            write_objects(path, content | {"state": _to_refit(state)}, pickle_fitted=True)
+        write_objects(path, content, pickle_fitted=True)
 
 
 def read(path: str | os.PathLike[str], *, trusted: bool) -> tuple[dict[str, Any], str | None]:
