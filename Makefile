@@ -27,7 +27,7 @@ demo: $(VENV)/.demo  ## Compare strategies on handwritten digits and write demo/
 	@mkdir -p demo && rm -f demo/runs.db*
 	@$(BIN)/cusal bench demo --store demo/runs.db && $(BIN)/cusal report demo/runs.db --out demo --format html
 
-check: lint $(VENV)/.compiled  ## Before every commit: lint, types, and the tests that take less than a second each
+check: lint $(VENV)/.compiled  ## Before every commit: lint, types, and the tests that take a fraction of a second each
 	$(BIN)/python $(PYTEST) --quick
 
 test: $(VENV)/.compiled  ## All tests but the slow ones and those against other libraries

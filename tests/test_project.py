@@ -90,8 +90,10 @@ def test_the_names_of_the_contract_are_there():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings_run(module):
-    failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert failed == 0
+    try:
+        doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE, raise_on_error=True)
+    except doctest.UnexpectedException as error:
+        raise error.exc_info[1] from None  # a missing package skips the test, as it does elsewhere
 
 
 @pytest.mark.parametrize(
