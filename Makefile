@@ -108,5 +108,5 @@ $(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.
 $(OLDEST)/.oldest: pyproject.toml requirements/oldest.txt
 	@echo "Creating $(OLDEST) ..."
 	@$(call MAKE_VENV,$(OLDEST))
-	@$(OLDEST)/bin/python $(PIP_INSTALL) --requirement requirements/oldest.txt --editable '.[bench,parquet,postgres]'
+	@$(OLDEST)/bin/python $(PIP_INSTALL) --requirement requirements/oldest.txt --editable '.[bench,label,parquet,postgres]'
 	@touch $@

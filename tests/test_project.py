@@ -32,6 +32,9 @@ LAYERS = [
     "datasets",
     "bench",
     "scale",
+    "audit",
+    "label",
+    "adapters",
     "cli",
 ]
 

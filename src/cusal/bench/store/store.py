@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from cusal._database import open_engine, translated
 from cusal.bench.store import archive
 from cusal.bench.store import schema as tables
 from cusal.bench.store.archive import Summary
-from cusal.bench.store.connection import open_engine, translated
 from cusal.bench.store.processes import is_dead, process_name
 from cusal.bench.store.records import Claim, Row, Run, rows_of
 from cusal.bench.store.schema import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS

@@ -1,4 +1,4 @@
-"""The database behind a store: SQLite as several processes need it, or PostgreSQL through psycopg."""
+"""The database behind a store or a project: SQLite as several processes need it, or PostgreSQL through psycopg."""
 
 import sqlite3
 import time
