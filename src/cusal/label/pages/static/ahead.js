@@ -1,9 +1,11 @@
 // The items that come next, fetched ahead with their pictures, so that labelling never waits and works offline.
 
-import { read } from "./api.js";
+import { read, send } from "./api.js";
 
 const LEAST = 15;
 const MOST = 60;
+const MOST_ASKED = 100; // the server gives no more at a time
+const MOST_EXCLUDED = 900; // ids that fit into the address of a call
 const SECONDS_AHEAD = 20; // a quick person gets more items ahead
 const DRY_PAUSE = 1500; // milliseconds until an empty queue is asked again
 const DECODED = 4; // pictures decoded before their turn; the others are only fetched
@@ -13,7 +15,7 @@ export class Ahead {
   dry = false; // the server had nothing more
   error = null;
   #busy = false;
-  #again = false;
+  #again = null;
   #timer = null;
   #pictures = new Map();
   #pauses = 0;
@@ -29,9 +31,11 @@ export class Ahead {
     document.addEventListener("visibilitychange", () => document.hidden || this.refill());
   }
 
+  /** How many items are on hand if all goes well. */
   get depth() {
-    const wanted = Math.max(LEAST, 2 * this.settings.batch, SECONDS_AHEAD * this.settings.pace());
-    return Math.min(Math.max(MOST, 2 * this.settings.batch), Math.ceil(wanted));
+    const batches = 2 * this.settings.batch;
+    const wanted = Math.max(LEAST, batches, SECONDS_AHEAD * this.settings.pace());
+    return Math.min(MOST_ASKED, Math.max(MOST, batches), Math.ceil(wanted));
   }
 
   /** Take the first item away. */
@@ -45,6 +49,12 @@ export class Ahead {
   putBack(item) {
     this.items = [item, ...this.items.filter((other) => other.id !== item.id)];
     this.dry = false;
+    this.#settle();
+  }
+
+  /** Take items away that were answered in another way. */
+  drop(ids) {
+    this.items = this.items.filter((item) => !ids.includes(item.id));
     this.#settle();
   }
 
@@ -67,16 +77,10 @@ export class Ahead {
     return this.#pictures.get(item.id);
   }
 
-  /** Forget what is on hand and ask again, for instance for another person. */
-  restart() {
-    this.items = [];
-    this.#settle();
-  }
-
-  /** Fetch until enough items are on hand; `fresh` replaces those behind the first by what the model chooses now. */
+  /** Fetch until enough items are on hand; `fresh` brings what the model chose since before items that filled in. */
   async refill({ fresh = false } = {}) {
     if (this.#busy) {
-      this.#again = true;
+      this.#again = { fresh: fresh || Boolean(this.#again?.fresh) };
       return;
     }
     if (!fresh && this.items.length > this.depth - 5) return;
@@ -84,21 +88,19 @@ export class Ahead {
     clearTimeout(this.#timer);
     await this.#fetch(fresh);
     this.#busy = false;
-    if (this.#again) {
-      this.#again = false;
-      this.refill();
-    }
+    const again = this.#again;
+    this.#again = null;
+    if (again) this.refill(again);
   }
 
   async #fetch(fresh) {
     const { person, guess, held, waiting } = this.settings;
-    const asker = person();
-    const kept = fresh ? this.items.slice(0, 1) : this.items;
-    const exclude = [...new Set([...kept.map((item) => item.id), ...held.others(), ...waiting()])];
-    const query = { person: asker, count: this.depth - kept.length, exclude: exclude.join(","), guess: guess() ? 1 : 0 };
+    const kept = fresh ? this.#kept() : this.items;
+    const exclude = [...new Set([...kept.map((item) => item.id), ...held.others(), ...waiting()])].slice(0, MOST_EXCLUDED);
+    const count = Math.min(MOST_ASKED, this.depth + this.items.length - 2 * kept.length);
+    const query = { person: person(), count: Math.max(1, count), exclude: exclude.join(","), guess: guess() ? 1 : 0 };
     try {
       const { items, status } = await read("/api/next", query);
-      if (asker !== person()) return;
       this.#merge(items, fresh);
       this.dry = items.length === 0 && this.items.length === 0;
       this.error = null;
@@ -114,13 +116,28 @@ export class Ahead {
     }
   }
 
+  /** The item on the screen, and those that the model wants answered; the others only filled in while it learned. */
+  #kept() {
+    return this.items.filter((item, place) => place === 0 || item.origin !== "reserve");
+  }
+
   #merge(items, fresh) {
     const { held, waiting, past } = this.settings;
-    const taken = new Set([...waiting(), ...past(), ...held.others()]);
-    const first = fresh ? this.items.slice(0, 1) : this.items;
-    const known = new Set(first.map((item) => item.id));
-    this.items = [...first, ...items.filter((item) => !known.has(item.id) && !taken.has(item.id))];
+    const before = this.items;
+    const kept = fresh ? this.#kept() : before;
+    const gone = new Set([...kept.map((item) => item.id), ...waiting(), ...past(), ...held.others()]);
+    const found = items.filter((item) => !gone.has(item.id));
+    if (fresh) found.sort((one, other) => (other.round ?? 0) - (one.round ?? 0)); // within a round: the queue's order
+    this.items = [...kept, ...found].slice(0, Math.max(this.depth, kept.length));
+    this.#release([...before, ...found].filter((item) => !this.items.some(({ id }) => id === item.id)));
     this.#settle();
+  }
+
+  /** Let others have items that will not be shown here. */
+  #release(items) {
+    if (!items.length) return;
+    const call = { person: this.settings.person(), items: [...new Set(items.map((item) => item.id))] };
+    send("/api/release", call).catch(() => {}); // they become free by themselves after five minutes
   }
 
   #later(milliseconds) {

@@ -1,6 +1,6 @@
 // The classes to choose from: buttons with keys, or, with many classes, a field that finds them while you type.
 
-import { element, keyCap } from "./elements.js";
+import { breakable, element, keyCap } from "./elements.js";
 import { COMMANDS, classKeys, keyOf, typesToFind } from "./keys.js";
 import { findClasses, Slots } from "./find_classes.js";
 import { count } from "./words.js";
@@ -86,10 +86,26 @@ export class ClassList {
     return false;
   }
 
+  /** Search for `typed` and put the cursor behind it. */
+  search(typed) {
+    this.field.value = typed;
+    this.#search();
+    this.field.focus();
+  }
+
   clear() {
     if (!this.field.value) return;
     this.field.value = "";
     this.#search();
+  }
+
+  /** Count a label more or less of a class. */
+  count(id, change) {
+    const found = this.find(id);
+    if (!found) return;
+    found.labels = Math.max(0, (found.labels ?? 0) + change);
+    const button = this.#buttons.get(id);
+    if (button) button.querySelector(".class-count").textContent = count(found.labels);
   }
 
   /** Mark the present label and the model's guess (ids or null). */
@@ -157,7 +173,7 @@ export class ClassList {
       "button",
       { type: "button", class: "class", id: `${this.settings.prefix}-${found.id}`, colour: found.colour, title: found.description || null, ...role },
       key ? keyCap(key) : element("span", { class: "no-key" }),
-      element("span", { class: "class-name" }, found.name),
+      element("span", { class: "class-name" }, breakable(found.name)),
       element("span", { class: "class-guess" }),
       element("span", { class: "class-count", title: "labels" }, count(found.labels ?? 0)),
     );

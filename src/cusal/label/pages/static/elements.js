@@ -18,7 +18,7 @@ export function element(tag, attributes = {}, ...children) {
     else if (name === "colour") paint(made, value);
     else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return made;
 }
 
@@ -28,7 +28,7 @@ const SVG = "http://www.w3.org/2000/svg";
 export function drawing(tag, attributes = {}, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children.flat());
+  made.append(...children.flat(Infinity));
   return made;
 }
 
@@ -41,6 +41,11 @@ export function paint(target, colour) {
 /** Return a key cap. */
 export function keyCap(key) {
   return element("kbd", {}, key);
+}
+
+/** Return a name as text that may break after _, -, / and dots. */
+export function breakable(name) {
+  return name.split(/(?<=[_/.-])/).flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part]));
 }
 
 /** Show or hide an element. */

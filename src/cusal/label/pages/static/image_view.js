@@ -16,7 +16,9 @@ export class ImageView {
     this.picture = picture;
     picture.alt = words;
     picture.className = "picture-image";
-    this.root = element("div", { class: "picture" }, picture, this.#tools());
+    const wait = element("span", { class: "picture-wait", hidden: picture.complete }, "Loading…");
+    for (const end of ["load", "error"]) picture.addEventListener(end, () => wait.remove(), { once: true });
+    this.root = element("div", { class: "picture" }, picture, wait, this.#tools());
     this.#limit();
     this.#listen();
     this.#draw();

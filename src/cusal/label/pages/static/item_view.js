@@ -64,10 +64,18 @@ function text(words) {
   return element("div", { class: `text ${size}`, tabindex: 0, role: "document", "aria-label": "Text of the item" }, element("p", { dir: "auto" }, words));
 }
 
+/** Return a value as people read it: long fractions are cut. */
+function shortly(value) {
+  if (value === null || value === "") return "–";
+  if (typeof value === "object") return JSON.stringify(value);
+  const isLong = /^-?\d+\.\d{7,}$/.test(String(value));
+  return isLong ? String(Number(Number(value).toPrecision(7))) : String(value);
+}
+
 /** Return the columns of a row as a list of names and values. */
 export function columns(extra, name = "columns") {
   const rows = Object.entries(extra).map(([key, value]) =>
-    element("div", {}, element("dt", {}, key), element("dd", { dir: "auto" }, value === null ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value))),
+    element("div", {}, element("dt", {}, key), element("dd", { dir: "auto", title: String(value) }, shortly(value))),
   );
   if (!rows.length) return element("p", { class: "soft" }, "There are no other columns.");
   return element("dl", { class: name, ...(name === "item-columns" ? { tabindex: 0, "aria-label": "Columns of the item" } : {}) }, rows);

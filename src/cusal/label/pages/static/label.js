@@ -68,6 +68,8 @@ function answer(kind, label = null) {
   const seconds = Math.round((performance.now() - shownAt) / 10) / 100;
   const entry = page.queue.add({ op: "answer", person: page.person, item: item.id, kind, class: label, seconds });
   unsent.set(entry.id, (kind === "label" ? 1 : 0) - (before === "label" ? 1 : 0));
+  if (before === "label") list.count(timeline.entry.class, -1);
+  if (kind === "label") list.count(label, 1);
   timeline.answer(kind, label, Date.now() / 1000);
   entry.done.then(({ stored }) => stored || timeline.reopen(item)).then(draw);
   pace.answered();
@@ -81,8 +83,10 @@ function undo() {
   const last = timeline.steps.at(-1) ?? null;
   const entry = page.queue.add({ op: "undo", person: page.person });
   if (last && !last.many) {
-    const was = timeline.past.find(({ item }) => item.id === last.id)?.kind;
-    unsent.set(entry.id, (last.before?.kind === "label" ? 1 : 0) - (was === "label" ? 1 : 0));
+    const was = timeline.past.find(({ item }) => item.id === last.id);
+    unsent.set(entry.id, (last.before?.kind === "label" ? 1 : 0) - (was?.kind === "label" ? 1 : 0));
+    list.count(was?.class, -1);
+    list.count(last.before?.class, 1);
   }
   timeline.undo();
   speak("Undone");
@@ -104,7 +108,7 @@ async function settleUndo(undone, expected) {
 
 function noteMany(entry, ids) {
   timeline.steps.push({ many: ids });
-  ahead.items = ahead.items.filter(({ id }) => !ids.includes(id));
+  ahead.drop(ids);
   unsent.set(entry.id, ids.length);
   entry.done.then(draw);
   draw();

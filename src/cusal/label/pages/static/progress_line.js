@@ -1,6 +1,6 @@
 // How far the labelling is: labels of the budget, labels a minute, time left, the estimated accuracy.
 
-import { byId, show } from "./elements.js";
+import { byId, element, show } from "./elements.js";
 import { statusWords } from "./page.js";
 import { count, duration, percent, plural } from "./words.js";
 
@@ -56,6 +56,7 @@ export function drawAccuracy(accuracy) {
   const link = byId("line-accuracy");
   show(link, Boolean(accuracy));
   if (!accuracy) return;
-  link.textContent = `accuracy ${percent(accuracy.estimate)} (${Math.round(100 * accuracy.low)}–${Math.round(100 * accuracy.high)})`;
+  const interval = `(${Math.round(100 * accuracy.low)}–${Math.round(100 * accuracy.high)})`;
+  link.replaceChildren(element("span", { class: "line-word" }, "accuracy "), `${percent(accuracy.estimate)} ${interval}`);
   link.title = "Estimated share of right predictions on the rest, with its 90 % interval";
 }

@@ -47,7 +47,7 @@ export class Strip {
     const isPicture = document.documentElement.dataset.kind === "image";
     const look = isPicture
       ? element("img", { src: `/media/${item.id}?side=200`, alt: "", draggable: "false", width: 48, height: 48 })
-      : element("span", { class: "cell-text" }, (item.text ?? item.key ?? String(item.id)).slice(0, 60));
+      : element("span", { class: "cell-text" }, summary(item));
     const cell = element(
       "button",
       { type: "button", class: `cell ${isPicture ? "cell-picture" : ""}`, "data-id": item.id, tabindex: -1, on: { click: () => this.#click(cell, item.id) } },
@@ -63,4 +63,10 @@ export class Strip {
     else this.settings.bring(id);
     cell.blur();
   }
+}
+
+/** Return a few words that tell an item from others. */
+export function summary(item) {
+  const values = Object.values(item.extra ?? {}).slice(0, 4).map((value) => String(value).slice(0, 7));
+  return (item.text ?? (values.length ? values.join(" · ") : (item.key ?? `Item ${item.id}`))).slice(0, 80);
 }
