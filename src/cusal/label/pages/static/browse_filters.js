@@ -15,8 +15,7 @@ export function fillFilters({ classes, progress }) {
   const asked = new URLSearchParams(location.search);
   for (const one of fields()) {
     const value = asked.get(one.name) ?? "";
-    if (one.type === "checkbox") one.checked = value === "1";
-    else if (value) one.value = value;
+    if (value) one.value = value;
     if (one instanceof HTMLSelectElement && one.selectedIndex < 0) one.selectedIndex = 0;
   }
 }
@@ -26,9 +25,11 @@ const option = (value, words) => element("option", { value }, words);
 /** Return the filter as the server's call wants it. */
 export function filterQuery() {
   const values = Object.fromEntries(new FormData(byId("filters")));
-  const { label, sure, disagree, ...rest } = values;
+  const { label, sure, kind, ...rest } = values;
   const [low, high] = sure ? sure.split("-") : ["", ""];
-  const query = { ...rest, low, high: high === "1" ? "" : high, disagree: disagree ? "true" : "" };
+  const query = { ...rest, low, high: high === "1" ? "" : high };
+  if (kind === "disagree") query.disagree = "true";
+  else query.kind = kind;
   if (label === "none" || label === "any") query.labelled = String(label === "any");
   else query.label = label;
   return query;
@@ -52,7 +53,7 @@ export function onFilter(act) {
 
 function keepInAddress() {
   const given = fields()
-    .map((one) => [one.name, one.type === "checkbox" ? (one.checked ? "1" : "") : one.value])
+    .map((one) => [one.name, one.value])
     .filter(([name, value]) => value && !(name === "order" && value === "id"));
   const search = new URLSearchParams(given).toString();
   history.replaceState(null, "", search ? `?${search}` : location.pathname);

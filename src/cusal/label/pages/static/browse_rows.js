@@ -32,7 +32,7 @@ export function redress(made, row, page) {
   place.firstElementChild.hidden = !label;
   paint(place, label?.colour);
   const said = made.querySelector(".row-guess");
-  said.firstElementChild.textContent = guess ? `${guess.name} ${percent(row.confidence ?? 0)}` : "";
+  said.firstElementChild.textContent = guess ? `model: ${guess.name}, ${percent(row.confidence ?? 0)}` : "";
   said.title = guess ? `The model says ${guess.name}` : "";
   said.classList.toggle("differs", Boolean(label && guess && label !== guess));
   const people = made.querySelector(".row-people");
