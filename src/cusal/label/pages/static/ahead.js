@@ -96,7 +96,10 @@ export class Ahead {
   async #fetch(fresh) {
     const { person, guess, held, waiting } = this.settings;
     const kept = fresh ? this.#kept() : this.items;
-    const exclude = [...new Set([...kept.map((item) => item.id), ...held.others(), ...waiting()])].slice(0, MOST_EXCLUDED);
+    const exclude = [...new Set([...kept.map((item) => item.id), ...held.others(), ...waiting()])].slice(
+      0,
+      MOST_EXCLUDED,
+    );
     const count = Math.min(MOST_ASKED, this.depth + this.items.length - 2 * kept.length);
     const query = { person: person(), count: Math.max(1, count), exclude: exclude.join(","), guess: guess() ? 1 : 0 };
     try {
