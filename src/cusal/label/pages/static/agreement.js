@@ -4,7 +4,7 @@ import { byId, element, show } from "./elements.js";
 import { percent, plural } from "./words.js";
 
 /** Show the agreement, if several people labelled the same items. */
-export function drawAgreement(agreement, classes) {
+export function drawAgreement(agreement) {
   const pairs = agreement?.pairs ?? [];
   show(byId("people"), pairs.length > 0);
   if (!pairs.length) return;
@@ -12,8 +12,8 @@ export function drawAgreement(agreement, classes) {
   const words = typeof alpha === "number" ? `Krippendorff’s alpha is ${alpha.toFixed(2)}: ${strength(alpha)}.` : "";
   byId("agreement").replaceChildren(
     element("p", { class: "lead" }, words),
-    element("div", { class: "people-tables" }, pairTable(pairs), personTable(agreement.people ?? [])),
-    disagreements(agreement.disagreements, classes),
+    element("div", { class: "people-tables" }, pairTable(pairs), personTable(agreement.people ?? {})),
+    disagreements(agreement.disagreements ?? 0),
   );
 }
 
@@ -30,7 +30,7 @@ function pairTable(pairs) {
 }
 
 function personTable(people) {
-  const rows = people.map(({ person, agreement, items }) =>
+  const rows = Object.entries(people).map(([person, { agreement, items }]) =>
     element("tr", {}, element("td", {}, person), element("td", {}, agreement === null ? "–" : percent(agreement)), element("td", {}, String(items))),
   );
   return rows.length ? table(["Person", "As the others say", "Items"], rows) : null;
@@ -40,8 +40,7 @@ function table(heads, rows) {
   return element("table", { class: "pairs" }, element("thead", {}, element("tr", {}, heads.map((words) => element("th", { scope: "col" }, words)))), element("tbody", {}, rows));
 }
 
-function disagreements(found) {
-  const many = Array.isArray(found) ? found.length : (found ?? 0);
+function disagreements(many) {
   if (!many) return element("p", { class: "soft" }, "There is no disagreement.");
   return element("a", { class: "button", href: "/browse?kind=disagree" }, `Look at ${plural(many, "disagreement")}`);
 }

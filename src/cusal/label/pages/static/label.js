@@ -16,7 +16,7 @@ import { drawLine, drawState, Pace } from "./progress_line.js";
 import { drawNothing } from "./nothing_left.js";
 import { Strip } from "./strip.js";
 import { Timeline } from "./timeline.js";
-import { when } from "./words.js";
+import { plural, when } from "./words.js";
 
 const page = await openPage();
 const pace = new Pace();
@@ -97,10 +97,10 @@ function undo() {
 /** Show what the server took back, where this page did not know it already. */
 async function settleUndo(undone, expected) {
   if (!undone) return expected ? draw() : note("There is nothing to undo.");
-  const items = undone.items ?? [];
-  if (expected && !expected.many && items.length === 1 && items[0].id === expected.id) return undefined;
-  if (items.length === 1) timeline.reopen(items[0]);
-  else note(items.length ? `Taken back: ${items.length} labels.` : "The last change was taken back.");
+  const { kind, items } = undone;
+  if (kind === "answer" && items[0]?.id === expected?.id) return undefined;
+  if (kind === "answer" && items.length) timeline.reopen(items[0]);
+  else note(kind === "labels" ? `Taken back: ${plural(items.length, "label")}.` : "The last change of the classes was taken back.");
   await refresh();
   if (many.isOpen) many.open();
   return draw();

@@ -4,7 +4,7 @@ import { byId, element, note, openDialog } from "./elements.js";
 import { read, send } from "./api.js";
 import { AnswerQueue } from "./queue.js";
 import { openHelp } from "./help.js";
-import { plural } from "./words.js";
+import { count, plural } from "./words.js";
 
 const NAME = "cusal:person";
 const POLL = 2000; // milliseconds
@@ -88,6 +88,7 @@ function askName(present) {
   input.focus();
   return new Promise((resolve) => {
     form.addEventListener("submit", () => keep(NAME, input.value.trim() || "me"));
+    input.addEventListener("input", () => input.setCustomValidity(input.value.trim() === "import" ? "Choose another name." : ""));
     dialog.addEventListener("close", () => resolve(kept(NAME) !== present));
   });
 }
@@ -134,10 +135,11 @@ export function watchStatus(look) {
 
 /** Return what the worker is doing, in words, or "". */
 export function statusWords(status) {
-  const { worker = {}, features = {}, items = {} } = status ?? {};
-  if (["crashed", "restarting", "dead"].includes(worker.state)) return worker.message || "The model stopped and is being restarted.";
-  if (items.total && items.done < items.total) return `Reading items: ${items.done.toLocaleString("en")} of ${items.total.toLocaleString("en")}`;
-  if (features.total && features.done < features.total)
-    return `Preparing the model: ${features.done.toLocaleString("en")} of ${features.total.toLocaleString("en")} items`;
-  return worker.message ?? "";
+  const { worker, features, items } = status ?? {};
+  if (["restarting", "trouble"].includes(worker?.state)) return worker.message || "The model stopped and starts again.";
+  if (items && !items.finished) return `Reading items: ${progressOf(items)}`;
+  if (features?.total && features.done < features.total) return `Preparing the model: ${progressOf(features)} items`;
+  return worker?.message ?? "";
 }
+
+const progressOf = ({ done, total }) => (total ? `${count(done)} of ${count(total)}` : `${count(done)} so far`);

@@ -28,7 +28,7 @@ async function draw() {
   drawBalance(byId("balance"), report.classes ?? [], page.project.classes);
   drawConfusion(byId("confusion"), report.confusion, page.project.classes);
   mistakes.set(report.mistakes ?? []);
-  return drawAgreement(agreement, page.project.classes);
+  return drawAgreement(agreement);
 }
 
 function drawNothing(progress, status) {
@@ -105,10 +105,10 @@ function drawCalibration(calibration) {
     byId("calibration").replaceChildren(element("p", { class: "soft" }, "Not known yet: it takes some more labels."));
     return;
   }
-  const { ece_after: error, ece_after_interval: interval, evidence } = calibration;
+  const { ece_after: error, ece_after_low: low, ece_after_high: high, evidence } = calibration;
   const parts = [];
   if (typeof error === "number") {
-    const range = interval ? ` (${points(interval[0])} to ${points(interval[1])}, 90 % sure)` : "";
+    const range = typeof low === "number" ? ` (${points(low)} to ${points(high)}, 90 % sure)` : "";
     parts.push(element("p", { class: "lead" }, `When it says how sure it is, it is off by ${points(error)} points on average${range}.`));
   }
   const words = `How sure it says it is, against how often it is right: ${bins.filter(({ share }) => share > 0).map(({ confidence, right }) => `${percent(confidence)}: ${percent(right)}`).join(", ")}`;
