@@ -14,11 +14,12 @@ from cusal.label.store.project import Project
 from cusal.label.store.records import Pick, Round, Settings
 from cusal.label.worker.heads import model_to_begin, patience_with, suited_model
 from cusal.label.worker.news import OPEN, SKIPPED, News
+from cusal.label.worker.one_line import in_one_line
 from cusal.label.worker.pool import Places
 from cusal.label.worker.reasons import in_reserve, reasons_of
 from cusal.label.worker.report import full_report, labels_of, packed_predictions, plain_report
 from cusal.label.worker.saved import Saved
-from cusal.label.worker.vectors import in_one_line, stacked
+from cusal.label.worker.vectors import stacked
 from cusal.loop.moving import on_other_vectors, with_more_items
 from cusal.loop.origins import mark_drawn
 from cusal.loop.packed_session import pack, unpack
@@ -206,7 +207,7 @@ class Learning:
         assert session is not None
         classes = [one.id for one in self.project.classes()]
         ready, labels = _has_model(session), labels_of(session, self.places.ids)
-        report = full_report(session, self.places.ids, classes) if ready else plain_report(labels, classes)
+        report = self._report(session, classes) if ready else plain_report(labels, classes)
         self.number += 1
         report |= {"round": self.number, "features": self.name, "seconds": round(time.monotonic() - began, 2)}
         self.project.add_round(
@@ -218,6 +219,13 @@ class Learning:
                 Saved(self.places.ids, self.name, self.fitted, self.news.event, self.asked, pack(session)).to_bytes(),
             )
         )
+
+    def _report(self, session: Session, classes: list[int]) -> dict[str, Any]:
+        try:
+            return full_report(session, self.places.ids, classes)
+        except Exception:  # a model of the user's that cannot be fitted to some of the labels only
+            take_time(session, 0.0)
+            return full_report(session, self.places.ids, classes)
 
     def _go_on(self, settings: Settings, error: Exception) -> None:
         """Continue with the old order of the queue after a failed round; the next batch tries again."""
