@@ -221,7 +221,10 @@ class _Reader:
         return found
 
     def _estimator(self, node: Node) -> Any:
-        return self._class(node["class"])(**self.decode(node["settings"]))
+        kind = self._class(node["class"])
+        if not hasattr(kind, "get_params") and not self.trusted:  # calling a class of another kind may do anything
+            raise ValueError(f"{node['class']} is not an estimator")
+        return kind(**self.decode(node["settings"]))
 
     def _object(self, node: Node) -> Any:
         kind = self._class(node["class"])
@@ -262,6 +265,8 @@ class _Reader:
             found = getattr(found, part)
         if not isinstance(found, type):
             raise DataError(f"{self.path}: {name} is not a class; expected a file written by save().")
+        if not f"{found.__module__}.".startswith(SAFE):  # a module of scikit-learn may have imported any other
+            self._need_trust(f"an object of {found.__module__}:{found.__qualname__}")
         return found
 
     def _need_trust(self, what: str) -> None:
