@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 
 import cusal
 from cusal.errors import CusalError, DataError, InvalidInput
@@ -57,7 +56,7 @@ def test_predictions_are_those_of_the_session(kind, tmp_path):
 
 
 def test_the_vector_scaling_of_a_session_comes_back(tmp_path):
-    session = session_over(X[:600], Y[:600], GaussianNB(), recalibrate="vector")
+    session = session_over(X[:600], Y[:600], LogisticRegression(C=1e-4, max_iter=500), recalibrate="vector")
     written(tmp_path / "model.cusal", session, Given())
     assert session.recalibration.scaling.offsets.any()
     assert np.abs(load_model(tmp_path / "model.cusal").predict_proba(X) - session.predict_proba(X)).max() < 1e-6
