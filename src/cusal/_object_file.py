@@ -62,6 +62,11 @@ def write_objects(
     beside : mapping of bytes, optional
         Further files of the archive by name, which `read_objects` leaves alone.
     """
+    write_whole(path, as_bytes(content, pickle_fitted=pickle_fitted))
+
+
+def as_bytes(content: Any, *, pickle_fitted: bool = False) -> bytes:
+    """Return what `write_objects` writes to a file."""
     writer = _Writer(pickle_fitted)
     tree = json.dumps(writer.encode(content))
     if writer.pickled and not pickles:
@@ -75,11 +80,11 @@ def write_objects(
             from safetensors.torch import save
 
             archive.writestr("weights.safetensors", save(writer.tensors))
-    write_whole(path, file.getvalue())
+    return file.getvalue()
 
 
-def read_objects(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
-    """Return what `write_objects` wrote.
+def read_objects(path: str | os.PathLike[str] | io.BytesIO, *, trusted: bool = False) -> Any:
+    """Return what `write_objects` wrote, or `as_bytes` returned.
 
     Raises
     ------

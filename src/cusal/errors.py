@@ -90,3 +90,7 @@ class DataError(CusalError, OSError):
 
 class StoreError(CusalError, RuntimeError):
     """Raised when the store of runs cannot be opened, read or written."""
+
+
+class ProjectError(CusalError, RuntimeError):
+    """Raised when a labelling project cannot be opened, or not changed as asked; the message says what to do."""

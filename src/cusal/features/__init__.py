@@ -1,7 +1,7 @@
 """Items as vectors: texts and tables by transformers of scikit-learn's kind, images by a pretrained network.
 
-`TextFeatures` and `TableFeatures` fit in memory and in a moment. `images` turns images into the features of a network,
-`cache` keeps them on disk.
+`TextFeatures` and `TableFeatures` fit in memory and in a moment. `sentence_vectors` and `image_vectors` are those of
+pretrained networks, kept on disk one by one. `images` and `cache` do the same for whole data sets of images in memory.
 """
 
 import lazy_loader

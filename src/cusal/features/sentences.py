@@ -1,32 +1,28 @@
 """Texts as the vectors of a pretrained network, computed once and kept on disk."""
 
-import hashlib
-from collections.abc import Iterable
-from io import BytesIO
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cusal._damage import DAMAGED
-from cusal._files import write_whole
-from cusal._folders import cache_folder
 from cusal._progress import Progress
-from cusal.errors import DataError, MissingExtra
+from cusal._types import Indices
+from cusal.errors import MissingExtra
+from cusal.features.images import tiles
 from cusal.features.texts import as_texts
+from cusal.features.vector_cache import VectorCache, Vectors, digest_of
 
-FORMAT = 1  # part of the digest: a change of how vectors are computed gives them other names
+FORMAT = 2  # part of the file's name: a change of how vectors are computed gives them another file
 WIDTH = 384
 TILE = 32  # texts of similar length that go through the network together
-
-Vectors = NDArray[np.float32]
+CHUNK = 8 * TILE  # texts that are kept together: what a stopped computation loses at most
 
 
 def sentence_vectors(texts: Iterable[str]) -> Vectors:
     """Return the vectors of texts by all-MiniLM-L6-v2, which was trained on more than a billion English sentences.
 
     They know synonyms, which TF-IDF does not. A text of fifty words takes some hundredths of a second, once:
-    `CUSAL_CACHE` names the folder that keeps the vectors. They need the extras `text` and `torch`, and no network.
+    `CUSAL_CACHE` names the folder that keeps the vector of each text. A computation that was stopped resumes where it
+    was. They need the extras `text` and `torch`, and no network.
 
     Parameters
     ----------
@@ -53,63 +49,70 @@ def sentence_vectors(texts: Iterable[str]) -> Vectors:
         session = cusal.Session(X, cusal.models.PoolClassifier())
     """
     checked = as_texts(texts)
-    path = _place(checked)
-    found = _read(path, len(checked))
-    if found is None:
-        found = _compute(checked)
-        _write(path, found)
-    return found
-
-
-def _place(texts: list[str]) -> Path:
-    digest = hashlib.blake2b(f"{FORMAT} {len(texts)}".encode(), digest_size=12)
-    for text in texts:
-        content = text.encode("utf-8", "surrogatepass")
-        digest.update(len(content).to_bytes(8, "little") + content)  # so that no two lists run together alike
-    return cache_folder() / "features" / f"texts-minilm-{digest.hexdigest()}.npy"
-
-
-def _read(path: Path, rows: int) -> Vectors | None:
-    """Return the vectors on disk; None if there are none, or a damaged file, which is then written again."""
-    try:
-        found = np.load(path, allow_pickle=False)
-    except (OSError, *DAMAGED):
-        return None
-    return found if found.shape == (rows, WIDTH) and found.dtype == np.float32 else None
-
-
-def _write(path: Path, vectors: Vectors) -> None:
-    content = BytesIO()
-    np.save(content, vectors, allow_pickle=False)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content.getvalue())
-    except OSError as error:
-        raise DataError(
-            f"cannot keep features in {path.parent}: {error}; make room there, or name a folder in CUSAL_CACHE."
-        ) from error
-
-
-def _compute(texts: list[str]) -> Vectors:
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtra("computing features of texts with MiniLM", "text,torch") from error
-    from cusal.features.minilm import load_pretrained
-
-    network, tokenizer = load_pretrained()
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    network.to(device)
-    vectors = np.empty((len(texts), WIDTH), dtype=np.float32)
-    # Texts of one length need no padding.
-    order = np.argsort([len(text) for text in texts], kind="stable")
-    with Progress(len(texts), title="features of texts", unit="texts", always=False) as progress:
-        for start in range(0, len(texts), TILE):
-            rows = order[start : start + TILE]
-            coded = tokenizer.encode_batch([texts[row] for row in rows])
-            tokens = torch.tensor([text.ids for text in coded], device=device)
-            seen = torch.tensor([text.attention_mask for text in coded], dtype=torch.bool, device=device)
-            with torch.inference_mode():
-                vectors[rows] = network(tokens, seen).cpu().numpy()
+    vectors = np.empty((len(checked), WIDTH), dtype=np.float32)
+    with Progress(len(checked), title="features of texts", unit="texts", always=False) as progress:
+        for rows, found in stream_sentence_vectors(checked):
+            vectors[rows] = found
             progress.advance(len(rows))
     return vectors
+
+
+def stream_sentence_vectors(texts: Iterable[str]) -> Iterator[tuple[Indices, Vectors]]:
+    """Yield positions (some,) of the texts and their vectors (some, 384), until each has had its turn.
+
+    Those on disk come first. The others are computed in chunks, each of which is kept when it is yielded.
+    """
+    checked = as_texts(texts)
+    digests = [digest_of(text.encode("utf-8", "surrogatepass")) for text in checked]
+    places: dict[bytes, list[int]] = {}
+    for row, digest in enumerate(digests):
+        places.setdefault(digest, []).append(row)
+    with VectorCache(f"texts-minilm-{FORMAT}", WIDTH) as cache:
+        found = cache.find(digests)
+        if found:
+            yield _spread(list(found), np.stack(list(found.values())), places)
+        missing = [digest for digest in places if digest not in found]
+        # Texts of one length need no padding.
+        missing.sort(key=lambda digest: len(checked[places[digest][0]]))
+        network = _Network() if missing else None
+        for start in range(0, len(missing), CHUNK):
+            some = missing[start : start + CHUNK]
+            assert network is not None
+            vectors = network.vectors([checked[places[digest][0]] for digest in some])
+            cache.keep(some, vectors)
+            yield _spread(some, vectors, places)
+
+
+def _spread(digests: list[bytes], vectors: Vectors, places: dict[bytes, list[int]]) -> tuple[Indices, Vectors]:
+    """Return the positions of all texts with these digests, and their vectors."""
+    counts = [len(places[digest]) for digest in digests]
+    rows = np.array([row for digest in digests for row in places[digest]], dtype=np.int64)
+    return rows, np.repeat(vectors, counts, axis=0)
+
+
+class _Network:
+    """The network and its tokenizer, on the GPU where there is one; torch loads here."""
+
+    def __init__(self) -> None:
+        try:
+            import torch
+        except ImportError as error:
+            raise MissingExtra("computing features of texts with MiniLM", "text,torch") from error
+        from cusal.features.minilm import load_pretrained
+
+        self.network, self.tokenizer = load_pretrained()
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.network.to(self.device)
+
+    def vectors(self, texts: list[str]) -> Vectors:
+        """Return the vectors of texts that are sorted by length, (n, 384)."""
+        import torch
+
+        vectors = np.empty((len(texts), WIDTH), dtype=np.float32)
+        for tile in tiles(len(texts), TILE):
+            coded = self.tokenizer.encode_batch(texts[tile])
+            tokens = torch.tensor([text.ids for text in coded], device=self.device)
+            seen = torch.tensor([text.attention_mask for text in coded], dtype=torch.bool, device=self.device)
+            with torch.inference_mode():
+                vectors[tile] = self.network(tokens, seen).cpu().numpy()
+        return vectors

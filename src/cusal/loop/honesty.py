@@ -39,8 +39,9 @@ AnyRecalibration = Recalibration | GuardedRecalibration
 
 
 class _Found(NamedTuple):
-    """Predictions (n, classes) and labels (n,), whether the items were drawn at random, and the discount for age."""
+    """Items (n,), predictions (n, classes) and labels (n,), whether they were drawn at random, the discount for age."""
 
+    indices: Indices
     probs: Floats
     labels: Indices
     drawn: NDArray[np.bool_]
@@ -108,7 +109,7 @@ class Honesty:
 
     def calibration(self, recalibration: AnyRecalibration, open_probs: Floats) -> Calibration:
         """Return the temperature and, from raw predictions of the open items, the error to expect on them."""
-        judged = self._found().judged
+        judged = self.found().judged
         before = estimate_error(judged, open_probs, self._rng(3))
         after = estimate_error(_applied(recalibration, judged), recalibration.apply(open_probs), self._rng(3))
         return Calibration(
@@ -122,7 +123,7 @@ class Honesty:
 
     def accuracy(self, recalibration: AnyRecalibration, open_probs: Floats) -> AccuracyEstimate:
         """Return the accuracy to expect of the recalibrated predictions, from raw ones of the open items."""
-        found = self._found()
+        found = self.found()
         applied = _applied(recalibration, found.judged)
         expected = estimate_accuracy(applied, recalibration.apply(open_probs), self._rng(4))
         return AccuracyEstimate(*expected, labels=len(found.labels), drawn=int(found.drawn.sum()))
@@ -132,7 +133,7 @@ class Honesty:
             return Recalibration.none(len(self.books.classes))
         if self.recalibrate in PRIOR:
             return Recalibration(*self._pairs(self.recalibrate), PRIOR[self.recalibrate])
-        found = self._found()
+        found = self.found()
         weights = even_weights(found.weights) * found.discount
         return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector")
 
@@ -143,17 +144,17 @@ class Honesty:
             return self.learner.out_of_fold(self.books)
         return self.learner.out_of_sample(method, self.books, protocol.predict_proba)  # type: ignore[arg-type]
 
-    def _found(self) -> _Found:
+    def found(self) -> _Found:
         """Return predictions out of sample, with where their labels come from."""
         pairs = self._out_of_fold() if self._refits() else None
         if pairs is not None:
             indices = self.books.pool.labelled
-            return _Found(*pairs, self.origins.drawn(indices), np.ones(len(indices)))
+            return _Found(indices, *pairs, self.origins.drawn(indices), np.ones(len(indices)))
         numbers = self._numbers()
         probs, labels = self.evidence.pairs(numbers, len(self.books.classes))
         indices = np.array([i for i in self.evidence.predictions if i in numbers], dtype=np.int64)
         age = self.origins.age(indices, self.learner.round) - 1  # the last round's picks are the newest
-        return _Found(probs, labels, self.origins.drawn(indices), DISCOUNT ** np.maximum(age, 0))
+        return _Found(indices, probs, labels, self.origins.drawn(indices), DISCOUNT ** np.maximum(age, 0))
 
     def _out_of_fold(self) -> Pairs | None:
         """Return out-of-fold predictions; None if "auto" meets copies that cannot predict, fitted to too few labels."""

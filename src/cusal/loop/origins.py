@@ -5,6 +5,7 @@ cold start and labels that nobody asked for count as picks.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,3 +44,8 @@ class Origins:
     def age(self, indices: Indices, round_number: int) -> Indices:
         """Return how many rounds ago each item was asked for, (k,); 0 where that is not known."""
         return np.array([round_number - self.asked.get(i, round_number) for i in indices.tolist()], dtype=np.int64)
+
+
+def mark_drawn(session: Any, indices: Indices) -> None:
+    """Note that items were drawn uniformly at random by the caller of a session, before or after their labels come."""
+    session._honesty.origins.remember(indices, np.ones(len(indices), dtype=np.bool_), session.round)

@@ -48,6 +48,12 @@ class Pool:
         set_aside = f", {skipped:,} skipped" if skipped else ""
         return f"{len(self):,} items: {len(self.labelled):,} labelled{set_aside}, {len(self.open):,} open"
 
+    def extended(self, size: int) -> "Pool":
+        """Return a pool of `size` items: these, and open ones after them."""
+        pool = Pool(size)
+        pool.state[: len(self)] = self.state
+        return pool
+
     def mark(self, indices: Indices, state: np.int8) -> None:
         """Set the state of items: OPEN, LABELLED or SKIPPED."""
         self.state[indices] = state

@@ -90,6 +90,11 @@ class Course:
         while len(self.counts) > 1 and labels - self.counts[1] >= WINDOW:  # the second is old enough to compare with
             del self.counts[0], self.classes[0]
 
+    def extended(self, size: int) -> "Course":
+        """Return the same course over more items, `size` in all, of which nothing was predicted so far."""
+        longer = [np.append(kept, np.full(size - len(kept), UNKNOWN, dtype=kept.dtype)) for kept in self.classes]
+        return Course(list(self.counts), longer, list(self.agreements))
+
     def compare(self, labels: int, open_items: Indices, predicted: Indices) -> tuple[int, float, float] | None:
         """Return how many labels ago the compared predictions are, the share that changed, and kappa."""
         old = [row for row, count in enumerate(self.counts) if labels - count >= WINDOW]

@@ -39,6 +39,12 @@ class OutOfSample:
         self._fold: dict[int, int] = {}  # by key
         self._copies: dict[int, tuple[protocol.Model, int]] = {}  # by fold: a warm copy and how often it was fitted
 
+    def without_copies(self) -> "OutOfSample":
+        """Return the same folds, to be used with another model."""
+        other = OutOfSample()
+        other._fold = dict(self._fold)
+        return other
+
     def predict(
         self,
         method: Method,

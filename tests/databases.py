@@ -1,4 +1,4 @@
-"""Stores to test on: an SQLite file, and a database on a throw-away PostgreSQL server where one is installed."""
+"""Where tests keep stores and projects: an SQLite file, and a PostgreSQL server where one is installed."""
 
 import os
 import pwd
@@ -14,7 +14,7 @@ import pytest
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A new, empty place for a store."""
+    """A new, empty place for a store or a project."""
     if request.param == "sqlite":
         return str(tmp_path / "runs.db")
     server = request.getfixturevalue("postgres_server")

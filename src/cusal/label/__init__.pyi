@@ -1,0 +1,35 @@
+from .store.project import Project
+from .store.records import (
+    Answer,
+    Changes,
+    ClassChange,
+    Event,
+    Filter,
+    Item,
+    LabelClass,
+    NewItem,
+    Outcome,
+    Pick,
+    Round,
+    Row,
+    Settings,
+    Undone,
+)
+
+__all__ = [
+    "Answer",
+    "Changes",
+    "ClassChange",
+    "Event",
+    "Filter",
+    "Item",
+    "LabelClass",
+    "NewItem",
+    "Outcome",
+    "Pick",
+    "Project",
+    "Round",
+    "Row",
+    "Settings",
+    "Undone",
+]

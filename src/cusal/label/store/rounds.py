@@ -1,0 +1,72 @@
+"""The rounds of the model, and what the processes of a project are doing."""
+
+import json
+import time
+from typing import Any
+
+import sqlalchemy as sa
+
+from cusal.label.store.connection import Connected, upsert
+from cusal.label.store.records import Round
+from cusal.label.store.schema import ROUNDS, STATUS
+
+KEPT = 2  # rounds whose predictions and session are kept; they are large
+
+
+class Rounds(Connected):
+    """What the worker writes for others to read: rounds and status."""
+
+    def add_round(self, record: Round) -> None:
+        """Write a round; the predictions and the session of all but the last two are dropped.
+
+        Parameters
+        ----------
+        record : Round
+            A round that is there already is replaced.
+        """
+        line = {"round": record.round, "labels": record.labels, "report": json.dumps(record.report)}
+        line |= {"predictions": record.predictions, "session": record.session}
+        with self._writing() as connection:
+            upsert(connection, ROUNDS, [line | {"at": time.time() if record.at is None else record.at}])
+            old = sa.and_(ROUNDS.c.round <= record.round - KEPT, ROUNDS.c.session.is_not(None))
+            connection.execute(ROUNDS.update().where(old).values(predictions=None, session=None))
+
+    def last_round(self) -> Round | None:
+        """Return the latest round with its predictions and session, or None before the first."""
+        columns = (
+            ROUNDS.c.round,
+            ROUNDS.c.labels,
+            ROUNDS.c.report,
+            ROUNDS.c.predictions,
+            ROUNDS.c.session,
+            ROUNDS.c.at,
+        )
+        with self._reading() as connection:
+            row = connection.execute(sa.select(*columns).order_by(ROUNDS.c.round.desc()).limit(1)).one_or_none()
+        if row is None:
+            return None
+        return Round(row.round, row.labels, json.loads(row.report), row.predictions, row.session, row.at)
+
+    def last_round_number(self) -> int | None:
+        """Return the number of the latest round without reading the rest of it, or None before the first."""
+        with self._reading() as connection:
+            number: int | None = connection.scalar(sa.select(sa.func.max(ROUNDS.c.round)))
+        return number
+
+    def reports(self) -> list[dict[str, Any]]:
+        """Return the reports of all rounds, first one first."""
+        with self._reading() as connection:
+            return [
+                json.loads(text) for text in connection.scalars(sa.select(ROUNDS.c.report).order_by(ROUNDS.c.round))
+            ]
+
+    def set_status(self, name: str, value: dict[str, Any]) -> None:
+        """Write what a process is doing, under a name such as "worker", "features" or "items"."""
+        with self._writing(durable=False) as connection:
+            upsert(connection, STATUS, [{"name": name, "value": json.dumps(value), "at": time.time()}])
+
+    def status(self) -> dict[str, dict[str, Any]]:
+        """Return what each process said last; "at" is when it did."""
+        with self._reading() as connection:
+            rows = connection.execute(sa.select(STATUS.c.name, STATUS.c.value, STATUS.c.at)).all()
+        return {name: json.loads(value) | {"at": at} for name, value, at in rows}
