@@ -39,14 +39,7 @@ class FittedEstimator(Exception):
     """Raised for a fitted scikit-learn estimator, whose state only a pickle can hold."""
 
 
-def write_objects(
-    path: str | os.PathLike[str],
-    content: Any,
-    *,
-    pickle_fitted: bool = False,
-    pickles: bool = True,
-    beside: Mapping[str, bytes] | None = None,
-) -> None:
+def write_objects(path: str | os.PathLike[str], content: Any, *, pickle_fitted: bool = False) -> None:
     """Write a value to a file, completely or not at all.
 
     Parameters
@@ -57,16 +50,18 @@ def write_objects(
         A value of plain types, arrays, tensors and objects.
     pickle_fitted : bool, default False
         Whether fitted scikit-learn estimators are pickled. If not, they raise `FittedEstimator`.
-    pickles : bool, default True
-        Whether what has no other form may be pickled. If not, it raises `InvalidInput`.
-    beside : mapping of bytes, optional
-        Further files of the archive by name, which `read_objects` leaves alone.
     """
     write_whole(path, as_bytes(content, pickle_fitted=pickle_fitted))
 
 
-def as_bytes(content: Any, *, pickle_fitted: bool = False) -> bytes:
-    """Return what `write_objects` writes to a file."""
+def as_bytes(
+    content: Any, *, pickle_fitted: bool = False, pickles: bool = True, beside: Mapping[str, bytes] | None = None
+) -> bytes:
+    """Return what `write_objects` writes to a file.
+
+    With `pickles` false, what can only be pickled raises `InvalidInput`. `beside` are further files of the archive by
+    name, which `read_objects` leaves alone.
+    """
     writer = _Writer(pickle_fitted)
     tree = json.dumps(writer.encode(content))
     if writer.pickled and not pickles:
