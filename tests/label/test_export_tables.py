@@ -84,7 +84,8 @@ def test_nothing_is_left_of_a_table_that_failed(suffix, tmp_path):
 
 
 def test_a_suffix_that_is_not_known_is_named(tmp_path):
-    with pytest.raises(CusalError, match=r"ends in \.xlsx; expected \.csv, \.jsonl, \.parquet"), open_table(
-        tmp_path / "t.xlsx", SCHEMA
+    with (
+        pytest.raises(CusalError, match=r"ends in \.xlsx; expected \.csv, \.jsonl, \.parquet"),
+        open_table(tmp_path / "t.xlsx", SCHEMA),
     ):
         pass

@@ -9,6 +9,7 @@ import numpy as np
 from cusal.features.tables import TableFeatures, _Categories, _Numbers
 from cusal.features.texts import TextFeatures, vectorizers
 
+
 def text_state(features: TextFeatures) -> dict[str, Any]:
     """Return the vocabularies and weights of fitted `TextFeatures`.
 
