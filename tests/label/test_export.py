@@ -68,15 +68,25 @@ def test_labels_and_answers_say_who_and_when(texts, tmp_path):
     labels = rows_of(tmp_path / "out" / "labels.csv")
     assert [row["label"] for row in labels] == ["plain", *HARD[1:]]
     assert labels[0] | {"text": ""} == {
-        **{"item": "0", "key": "row 0", "text": "", "label": "plain", "people": "import, anna, ben"},
-        **{"disagree": "true", "at": labels[0]["at"]},
+        "item": "0",
+        "key": "row 0",
+        "text": "",
+        "label": "plain",
+        "people": "import, anna, ben",
+        "disagree": "true",
+        "at": labels[0]["at"],
     }
     answers = rows_of(tmp_path / "out" / "answers.csv")
     assert len(answers) == len(HARD) + 3
     (anna,) = [row for row in answers if row["person"] == "anna"]
     assert anna == {
-        **{"item": "0", "key": "row 0", "person": "anna", "kind": "label", "label": "plain"},
-        **{"at": "2023-11-14T22:13:20Z", "seconds": "1.5"},
+        "item": "0",
+        "key": "row 0",
+        "person": "anna",
+        "kind": "label",
+        "label": "plain",
+        "at": "2023-11-14T22:13:20Z",
+        "seconds": "1.5",
     }
     (ben,) = [row for row in answers if row["kind"] == "skip"]
     assert (ben["item"], ben["person"], ben["label"]) == ("1", "ben", "")

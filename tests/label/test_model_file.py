@@ -18,7 +18,8 @@ from cusal.label.export.vectorisers import Given, OwnFunction, Table, TfIdf
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
-NAMES = {int(digit): name for digit, name in enumerate("zero one two three four five six seven eight nine".split())}
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+NAMES = dict(enumerate(WORDS))
 
 
 def session_over(items, labels, model=None, count=80, **options):

@@ -84,7 +84,7 @@ class SmoothedPool:
         return pool
 
     @cached_property
-    def U(self) -> Floats:
+    def U(self) -> Floats:  # noqa: N802 - the symbol of the formula
         """(n, d): the smoothed features of the pool."""
         return self._scaled(self._smooth()[0])
 
@@ -140,7 +140,8 @@ class SmoothedPool:
         return smoothed, reach
 
     def _scaled(self, smoothed: Floats) -> Floats:
-        return ((smoothed - self.mean) / self.scale).astype(np.float32)
+        scaled: Floats = ((smoothed - self.mean) / self.scale).astype(np.float32)
+        return scaled
 
 
 def _squared(points: Floats, near: Indices, pool: Floats) -> Floats:

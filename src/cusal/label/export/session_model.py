@@ -38,7 +38,7 @@ def model_of(session: Session, vectoriser: Vectoriser, names: Mapping[int, str])
         tuple(names[known] for known in shown),
     )
     labelled = session.pool.labelled
-    numbers = np.array([number[session.labels[place]] for place in labelled.tolist()], dtype=np.int64)  # type: ignore[index]
+    numbers = np.array([number[session.labels[place]] for place in labelled.tolist()], dtype=np.int64)
     return SessionModel(
         ItemClassifier(vectoriser, outputs), FittedHead(session.model, take(session.items, labelled), numbers)
     )

@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cusal._files import writing
 from cusal.errors import InvalidInput, MissingExtra
 from cusal.label.cells import safe_cell
 
 Schema = Mapping[str, str]  # the kind of each column
-Chunk = Mapping[str, Sequence[Any]]  # the values of each column
+Values = Sequence[Any] | NDArray[Any]  # of one column
+Chunk = Mapping[str, Values]
 DECIMALS = 6  # of numbers in text files
 
 
@@ -145,16 +147,16 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _each(convert: Callable[[Any], Any]) -> Callable[[Sequence[Any]], list[Any]]:
+def _each(convert: Callable[[Any], Any]) -> Callable[[Values], list[Any]]:
     """Return what converts a column value by value, and leaves missing ones."""
     return lambda values: [None if value is None else convert(value) for value in values]
 
 
-def _same(values: Sequence[Any]) -> Iterable[Any]:
+def _same(values: Values) -> Iterable[Any]:
     return values.tolist() if isinstance(values, np.ndarray) else values
 
 
-def _rounded(values: Sequence[Any]) -> list[float | None]:
+def _rounded(values: Values) -> list[float | None]:
     if isinstance(values, np.ndarray):
         rounded: list[float | None] = np.round(values.astype(np.float64), DECIMALS).tolist()
         return rounded
@@ -162,7 +164,7 @@ def _rounded(values: Sequence[Any]) -> list[float | None]:
 
 
 # What the values of each kind become; CSV writes None as an empty cell.
-CELLS: dict[str, Callable[[Sequence[Any]], Iterable[Any]]] = {
+CELLS: dict[str, Callable[[Values], Iterable[Any]]] = {
     "text": _each(safe_cell),
     "integer": _same,
     "number": _rounded,

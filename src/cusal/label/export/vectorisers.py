@@ -114,7 +114,7 @@ class ImageNetwork:
         """Return vectors (n, 1280); broken and missing files are set aside."""
         from cusal.features.image_files import stream_image_vectors
 
-        rows, parts, broken = [], [], {}
+        rows, parts, broken = [], [], dict[int, str]()
         for chunk in stream_image_vectors([str(path) for path in items], side=self.side):
             rows.append(chunk.rows)
             parts.append(chunk.vectors)
@@ -147,8 +147,8 @@ class Table:
         absent = [name for name in self.columns if not any(name in row for row in items)]
         if absent and len(items):
             raise InvalidInput(
-                f"the rows have no column {absent[0]!r}, which the model was fitted with; give a table with the columns "
-                f"{', '.join(self.columns)}."
+                f"the rows have no column {absent[0]!r}, which the model was fitted with; give a table with the "
+                f"columns {', '.join(self.columns)}."
             )
         cells = np.empty((len(items), len(self.columns)), dtype=object)
         for place, name in enumerate(self.columns):
@@ -203,7 +203,7 @@ class Given:
 
     def vectors(self, items: Sequence[Any]) -> Vectorised:
         """Return the items as a matrix."""
-        matrix = items if hasattr(items, "tocsr") else np.asarray(items)
+        matrix: Any = items if hasattr(items, "tocsr") else np.asarray(items)
         if matrix.dtype.kind not in "fiu" or matrix.ndim != 2:
             raise InvalidInput(
                 f"items have shape {matrix.shape} and type {matrix.dtype}, but this model was fitted on vectors from a "

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from cusal.label.export.contents import AnsweredItem, Overview, Predicted
-from cusal.label.export.table_files import Schema, TableWriter, open_table
+from cusal.label.export.table_files import Schema, TableWriter, Values, open_table
 from cusal.label.store.records import Item
 
 ANSWERS = {
@@ -51,15 +51,13 @@ class TableSink:
     def answered(self, items: Sequence[AnsweredItem]) -> None:
         """Add items that somebody answered."""
         labelled = [each for each in items if each.label is not None]
-        self._labels.write(
-            self._named([each.item for each in labelled])
-            | {
-                "label": [each.label for each in labelled],
-                "people": [", ".join(each.people) for each in labelled],
-                "disagree": [each.disagree for each in labelled],
-                "at": [each.at for each in labelled],
-            }
-        )
+        resolved: dict[str, Values] = {
+            "label": [each.label for each in labelled],
+            "people": [", ".join(each.people) for each in labelled],
+            "disagree": [each.disagree for each in labelled],
+            "at": [each.at for each in labelled],
+        }
+        self._labels.write(self._named([each.item for each in labelled]) | resolved)
         pairs = [(each.item, answer) for each in items for answer in each.answers]
         columns = {name: [getattr(answer, name) for _, answer in pairs] for name in list(ANSWERS)[2:]}
         self._answers.write({"item": [item.id for item, _ in pairs], "key": [item.key for item, _ in pairs]} | columns)
@@ -78,8 +76,8 @@ class TableSink:
         self._open.close()
         return []
 
-    def _named(self, items: Sequence[Item]) -> dict[str, Sequence[object]]:
-        own: dict[str, Sequence[object]] = {
+    def _named(self, items: Sequence[Item]) -> dict[str, Values]:
+        own: dict[str, Values] = {
             "item": [item.id for item in items],
             "key": [item.key for item in items],
         }
