@@ -1,34 +1,11 @@
 """A project on SQLite and on PostgreSQL: items, answers, labels, the queue, rounds."""
 
-from itertools import count
-
 import numpy as np
 import pytest
+from projects import fill, label, pass_over
 
 from cusal.errors import InvalidInput, ProjectError, UnknownName
-from cusal.label import Answer, Changes, NewItem, Pick, Project, Round, Settings
-
-NUMBERS = count()
-
-
-@pytest.fixture
-def project(place):
-    with Project.create(place, Settings(title="Pets")) as project:
-        yield project
-
-
-def fill(project, items=6, classes=("cat", "dog")):
-    """Add items, and classes by way of labels of items at the end, which come with the data."""
-    project.add_items(NewItem(f"row {i}", f"text {i}") for i in range(items))
-    project.add_items(NewItem(f"known {name}", name, label=name) for name in classes)
-
-
-def label(item, class_id, person="me", **more):
-    return Answer(f"uuid {next(NUMBERS)}", item, person, "label", class_id, **more)
-
-
-def pass_over(item, kind="skip", person="me"):
-    return Answer(f"uuid {next(NUMBERS)}", item, person, kind)
+from cusal.label import Changes, NewItem, Pick, Project, Round, Settings
 
 
 def items_of(picks):

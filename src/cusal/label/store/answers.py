@@ -16,6 +16,7 @@ from cusal.label.store.records import ANSWERS as KINDS
 from cusal.label.store.records import Answer, Outcome
 from cusal.label.store.schema import ANSWERS, EVENTS, ITEMS, LABELS
 from cusal.label.store.setting_lines import read_setting
+from cusal.label.store.words import checked, checked_person, fault, person_fault
 
 
 class Answers(Connected):
@@ -41,7 +42,7 @@ class Answers(Connected):
         if not answers:
             return []
         with self._writing() as connection:
-            done = known_uuids(connection, [answer.uuid for answer in answers])
+            done = known_uuids(connection, [answer.uuid for answer in answers if fault(answer.uuid) is None])
             if done.issuperset(answer.uuid for answer in answers):
                 return [Outcome(answer.uuid, True) for answer in answers]
             items = existing(connection, [answer.item for answer in answers])
@@ -145,6 +146,7 @@ class Answers(Connected):
             If there is no such item or class.
         """
         items = list(dict.fromkeys(int(item) for item in items))
+        person, uuid = checked_person(person), checked("the id of the change", uuid)
         with self._writing() as connection:
             known = connection.scalar(sa.select(EVENTS.c.id).where(EVENTS.c.uuid == uuid))
             if known is not None:
@@ -158,8 +160,11 @@ class Answers(Connected):
             book, events = AnswerBook(connection, items), NewEvents(connection)
             people = {item: [person] if class_id is not None else list(book.of(item)) for item in items}
             before = [(item, who, book.of(item).get(who)) for item in items for who in people[item]]
+            effect = "remove" if living is None else "set"
             lines = [[item, who, standing_to_json(standing)] for item, who, standing in before]
-            event = events.add(uuid, person, "labels", {"items": items, "class": living, "before": lines})
+            event = events.add(
+                uuid, person, "labels", {"items": items, "class": living, "before": lines, "effect": effect}
+            )
             for item, who, _ in before:
                 new = None if living is None else Standing("label", living, event.id, event.at, None)
                 book.put(item, who, new)
@@ -170,7 +175,8 @@ class Answers(Connected):
 
 def existing(connection: sa.Connection, items: Iterable[int]) -> set[int]:
     """Return those items that the project has."""
-    return set(connection.scalars(sa.select(ITEMS.c.id).where(among(connection, ITEMS.c.id, items))))
+    possible = [item for item in items if 0 <= item < 2**63]
+    return set(connection.scalars(sa.select(ITEMS.c.id).where(among(connection, ITEMS.c.id, possible))))
 
 
 def _answers() -> sa.Select[Any]:
@@ -190,8 +196,13 @@ def _store(answer: Answer, class_id: int | None, *, book: AnswerBook, events: Ne
 
 def _refusal(answer: Answer, items: set[int], classes: ClassList) -> str | None:
     """Return why an answer cannot be stored, or None if it can."""
+    for what, reason in (("id of the answer", fault(answer.uuid)), ("name of the person", person_fault(answer.person))):
+        if reason is not None:
+            return f"the {what} {reason}"
     if answer.item not in items:
         return f"there is no item {answer.item} in this project"
+    if not all(value is None or math.isfinite(value) for value in (answer.at, answer.seconds)):
+        return "times are finite numbers"
     if answer.kind not in KINDS:
         return f"an answer is one of {', '.join(KINDS)}, not {answer.kind!r}"
     if answer.kind != "label":
@@ -199,6 +210,4 @@ def _refusal(answer: Answer, items: set[int], classes: ClassList) -> str | None:
     if classes.living(answer.class_id) is None:
         line = classes.by_id.get(-1 if answer.class_id is None else answer.class_id)
         return "a label needs a class" if line is None else f"the class {line.name!r} was deleted"
-    if not all(value is None or math.isfinite(value) for value in (answer.at, answer.seconds)):
-        return "times are finite numbers"
     return None

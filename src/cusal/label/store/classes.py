@@ -1,9 +1,11 @@
 """The classes of a project: added, changed, merged, put in order and deleted, each by an event that can be undone."""
 
-from cusal.label.store import counters
+from cusal.label.store import class_changes, counters
 from cusal.label.store.class_list import ClassList
 from cusal.label.store.connection import Connected
-from cusal.label.store.records import LabelClass
+from cusal.label.store.journal import NewEvents, find_event
+from cusal.label.store.records import ClassChange, Event, LabelClass
+from cusal.label.store.words import checked, checked_person
 
 
 class Classes(Connected):
@@ -14,3 +16,40 @@ class Classes(Connected):
         with self._reading() as connection:
             lines, labels = ClassList(connection).active, counters.read(connection, "class")
         return [LabelClass(*line[:6], labels=labels.get(str(line.id), 0)) for line in lines]
+
+    def class_names(self) -> dict[int, str]:
+        """Return the name of every class that there ever was, by id, for what speaks of earlier times."""
+        with self._reading() as connection:
+            return {line.id: line.name for line in ClassList(connection).by_id.values()}
+
+    def change_classes(self, change: ClassChange) -> Event:
+        """Add, edit, merge, reorder or delete classes.
+
+        Parameters
+        ----------
+        change : ClassChange
+            One whose uuid is known already changes nothing.
+
+        Returns
+        -------
+        Event
+            With the id of the class as `event.payload["class"]`.
+
+        Raises
+        ------
+        ProjectError
+            If a name or key is taken or cannot be used, or a class does not exist (any more).
+        UnknownName
+            If the action is none of "add", "edit", "merge", "reorder" and "delete".
+        """
+        person = checked_person(change.person)
+        uuid = checked("the id of the change", change.uuid)
+        with self._writing() as connection:
+            known = find_event(connection, uuid)
+            if known is not None:
+                return known
+            made = class_changes.make(connection, change)
+            events = NewEvents(connection)
+            event = events.add(uuid, person, "class", made.payload(change.action))
+            events.save()
+        return event

@@ -16,6 +16,7 @@ from cusal.label.store.connection import Connected, among, next_id
 from cusal.label.store.known_labels import take_in
 from cusal.label.store.records import STATES, Item, NewItem
 from cusal.label.store.schema import ITEMS
+from cusal.label.store.words import is_unicode
 
 CHUNK = 5_000  # items of one transaction: a reader of the project waits no longer than it takes to write them
 
@@ -165,19 +166,11 @@ def _json(extra: dict[str, Any] | None) -> str | None:
 def _check_keys(chunk: Sequence[NewItem]) -> None:
     for row in chunk:
         for value in (row.key, row.text or ""):
-            if "\0" in value or not _is_unicode(value):
+            if "\0" in value or not is_unicode(value):
                 raise ProjectError(
                     f"the item {row.key!r} holds a character that no database takes (NUL, or a name that is not "
                     "UTF-8); rename the file or clean the text."
                 )
-
-
-def _is_unicode(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _state(state: str) -> str:

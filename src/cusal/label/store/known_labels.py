@@ -10,8 +10,8 @@ from cusal.label.store.class_list import ClassList
 from cusal.label.store.connection import Connected, among
 from cusal.label.store.journal import NewEvents, known_uuids
 from cusal.label.store.schema import ITEMS
+from cusal.label.store.words import IMPORTED
 
-PERSON = "import"
 CHUNK = 5_000
 
 
@@ -69,9 +69,9 @@ def take_in(connection: sa.Connection, labels: Mapping[str, str]) -> int:
     for key in labels:
         if key in ids:
             payload = {"item": ids[key], "kind": "label", "class": classes[labels[key]]}
-            former = book.of(ids[key]).get(PERSON)
-            event = events.add(uuids[key], PERSON, "import", payload | {"before": standing_to_json(former)})
-            book.put(ids[key], PERSON, Standing("label", classes[labels[key]], event.id, event.at, None))
+            former = book.of(ids[key]).get(IMPORTED)
+            event = events.add(uuids[key], IMPORTED, "import", payload | {"before": standing_to_json(former)})
+            book.put(ids[key], IMPORTED, Standing("label", classes[labels[key]], event.id, event.at, None))
     events.save()
     book.save()
     return len(ids)

@@ -19,9 +19,10 @@ from cusal.label.store.records import Settings
 from cusal.label.store.rounds import Rounds
 from cusal.label.store.schema import QUEUE
 from cusal.label.store.setting_lines import changed, read_settings, write_settings
+from cusal.label.store.undo import Undo
 
 
-class Project(Items, KnownLabels, Classes, Answers, Queue, Rounds, Journal):
+class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal):
     """The items, classes, answers and rounds of one labelling project.
 
     Any number of threads and processes may use a project at a time. Everything that a person does is an event, stored

@@ -1,0 +1,115 @@
+"""What `cusal label` does: open or start the project, read in the data, serve it until Ctrl-C, say how to continue."""
+
+import shlex
+import socket
+import sys
+import threading
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+
+from cusal.label.opening import Opened, Options, open_project
+from cusal.label.server.app import make_app
+from cusal.label.server.listening import PORT, open_socket, serve
+from cusal.label.server.live import Live
+from cusal.label.server.security import Access
+from cusal.label.server.supervisor import Supervisor, worker_command
+from cusal.label.server.token_file import token_of
+from cusal.label.store import Project
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where the pages are found.
+
+    Parameters
+    ----------
+    host : str or None
+        An address or name of this machine that others reach; None for this machine alone, without a token.
+    port : int or None
+        None for 8765, or the first free port after it.
+    browser : bool
+        Open the page in a browser.
+    """
+
+    host: str | None = None
+    port: int | None = None
+    browser: bool = True
+
+
+def label(options: Options, listening: Listening) -> None:
+    """Serve a labelling project until Ctrl-C.
+
+    Parameters
+    ----------
+    options : Options
+        The data and the settings of the project.
+    listening : Listening
+        Where the pages are found.
+    """
+    opened = open_project(options)
+    with opened.project as project:
+        bound = open_socket(listening.host or "127.0.0.1", listening.port)
+        supervisor = Supervisor(worker_command(project.place), tell=_complain)
+        live = Live(project, exports=exports_folder(project), supervisor=supervisor)
+        access = _access(live, listening.host)
+        address = _address(access, bound.getsockname()[1])
+        _announce(opened, address, access, moved=listening.port is None and bound.getsockname()[1] != PORT)
+
+        def ready() -> None:
+            supervisor.start()
+            if listening.browser:
+                link = f"{address}enter?token={access.token}" if access.token else address
+                threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+
+        try:
+            serve(make_app(live, access), bound, ready)
+        finally:
+            supervisor.stop()
+            live.jobs.stop()
+            bound.close()
+            _say_goodbye(project, options)
+
+
+def exports_folder(project: Project) -> Path:
+    """Return the folder that exports from the page are written to: beside the project, or beside the data."""
+    if "://" in project.place:
+        data = Path(project.settings.data)
+        return data.with_name(f"{data.name}.cusal.exports")
+    place = Path(project.place).expanduser()
+    return place.with_name(f"{place.name.removesuffix('.db')}.exports")
+
+
+def _access(live: Live, host: str | None) -> Access:
+    if host is None:
+        return Access()
+    return Access(host=host, token=token_of(live.id), cookie=f"cusal-{live.id}")
+
+
+def _address(access: Access, port: int) -> str:
+    host = socket.gethostname() if access.host in ("0.0.0.0", "::") else access.host
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def _announce(opened: Opened, address: str, access: Access, *, moved: bool) -> None:
+    link = f"{address}enter?token={access.token}" if access.token else address
+    print(f"Label at {link}" + (f"  (port {PORT} is taken)" if moved else ""))
+    project, progress = opened.project, opened.project.progress()
+    counted = {"image": "images", "text": "texts", "table": "rows"}[project.settings.kind]
+    more = "" if opened.finished else " so far"
+    print(f"Project {project.place}: {progress['items']:,} {counted}{more}, {progress['labelled']:,} labelled")
+    for line in opened.remarks:
+        print(line)
+    print("Press Ctrl-C to stop.", flush=True)
+
+
+def _say_goodbye(project: Project, options: Options) -> None:
+    labelled = project.progress()["labelled"]
+    again = ["cusal", "label", options.data, *(["--store", options.store] if options.store else [])]
+    noun = "label" if labelled == 1 else "labels"
+    print(f"\n{labelled:,} {noun} stored. Continue: {shlex.join(again)}")
+    print(f"Export: {shlex.join(['cusal', 'export', project.place])}", flush=True)
+
+
+def _complain(line: str) -> None:
+    print(f"cusal: {line}", file=sys.stderr, flush=True)

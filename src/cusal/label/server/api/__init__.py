@@ -1,0 +1,1 @@
+"""The JSON calls, one file for each subject."""

@@ -1,0 +1,49 @@
+"""The call of the Progress page: the last round, the curves over all rounds, agreement between people."""
+
+import math
+from typing import Any
+
+from fastapi import APIRouter
+
+from cusal.label.server.parameters import LiveProject
+from cusal.label.server.replies import ReportReply
+
+router = APIRouter(tags=["progress"])
+
+
+@router.get("/report")
+def report(live: LiveProject) -> ReportReply:
+    """Return what the model knows about itself, how that changed with the labels, and how people agree."""
+    reports = [finite(one) for one in live.project.reports()]
+    return ReportReply(
+        report=reports[-1] if reports else None,
+        curves=[_point(one) for one in reports],
+        progress=live.progress(),
+        agreement=finite(live.project.agreement()),
+        status=live.status(),
+    )
+
+
+def _point(one: dict[str, Any]) -> dict[str, Any]:
+    """Return what the curves show of one round."""
+    accuracy = one.get("accuracy") or {}
+    calibration = one.get("calibration") or {}
+    stopping = one.get("stopping") or {}
+    return {
+        "round": one.get("round"),
+        "labels": one.get("labels"),
+        "accuracy": accuracy.get("estimate"),
+        "low": accuracy.get("low"),
+        "high": accuracy.get("high"),
+        "changed": stopping.get("changed"),
+        "ece": calibration.get("ece_after"),
+    }
+
+
+def finite(value: Any) -> Any:
+    """Return a value of JSON with None for what is not a number; JSON has no NaN."""
+    if isinstance(value, dict):
+        return {str(key): finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
