@@ -71,7 +71,7 @@ def _summary(card: Mapping[str, Any]) -> list[str]:
     data, labels, model = card["data"], card["labels"], card["model"]
     said = f"Labels of {labels['items']:,} of {data['ok'] + data['missing'] + data['broken']:,} {KINDS[card['kind']]}"
     if model is None:
-        return [f"{said}. There is no model: it needs labels of two classes, and a round of the project's worker."]
+        return [f"{said}. There is no model yet."]
     return [f"{said}, and a model that predicts the others."]
 
 

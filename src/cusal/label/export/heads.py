@@ -36,8 +36,8 @@ class FittedHead:
             return {"kind": "pool", "model": to_state(self.model), "name": name}
         if getattr(self.model, "uses_unlabelled", False):
             raise InvalidInput(
-                f"{name} learns from unlabelled items, which a model file does not hold; export the labels alone, or label "
-                "with another model."
+                f"{name} learns from unlabelled items, which a model file does not hold; export the labels alone, or "
+                "label with another model."
             )
         if not name.startswith("sklearn."):
             settings = self.model.get_params(deep=False) if hasattr(self.model, "get_params") else {}

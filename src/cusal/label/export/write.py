@@ -96,7 +96,7 @@ def write_archive(project: Project, folder: str | os.PathLike[str], name: str, f
 
 
 def _overview(project: Project, model: ProjectModel | None, written: str) -> Overview:
-    predicted = None if model is None else tuple(model.classifier.classes_.tolist())
+    predicted = None if model is None else model.classes
     return Overview(project.settings, tuple(project.classes()), predicted, f"cusal {written}")
 
 

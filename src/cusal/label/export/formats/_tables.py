@@ -59,8 +59,9 @@ class TableSink:
         }
         self._labels.write(self._named([each.item for each in labelled]) | resolved)
         pairs = [(each.item, answer) for each in items for answer in each.answers]
-        columns = {name: [getattr(answer, name) for _, answer in pairs] for name in list(ANSWERS)[2:]}
-        self._answers.write({"item": [item.id for item, _ in pairs], "key": [item.key for item, _ in pairs]} | columns)
+        said: dict[str, Values] = {name: [getattr(answer, name) for _, answer in pairs] for name in list(ANSWERS)[2:]}
+        items_of = {"item": [item.id for item, _ in pairs], "key": [item.key for item, _ in pairs]}
+        self._answers.write(items_of | said)
 
     def predicted(self, chunk: Predicted) -> None:
         """Add predictions of items without a label."""
