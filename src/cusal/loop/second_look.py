@@ -34,6 +34,11 @@ def second_look(session: Session) -> SecondLook:
     return SecondLook(found.indices, np.asarray(probs), place[found.labels], found.drawn)
 
 
+def take_time(session: Session, seconds: float) -> None:
+    """Allow "auto" out-of-fold predictions that take so long: more than two seconds where nobody waits for them."""
+    session._learner.patience = seconds
+
+
 def all_probs(session: Session) -> Floats:
     """Return recalibrated probabilities of all items, (items, classes), columns as `session.classes_`."""
     session.fit()
