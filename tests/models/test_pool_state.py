@@ -63,3 +63,11 @@ def test_what_can_be_computed_is_not_in_the_file(tmp_path):
     other = through_a_file(model, tmp_path / "model")
     other.predict_proba(X[1600:])
     assert "U" not in vars(other.pool_)  # new items do not need the pool's own features
+
+
+def test_texts_of_the_pool_are_recognised_when_they_are_transformed_again():
+    texts = [f"{'cash' if i % 3 else 'card'} number {i} {'abroad' if i % 2 else ''} today" for i in range(200)]
+    features = TextFeatures()
+    first = features.fit_transform(texts)
+    model = PoolClassifier().fit(first[:30], np.arange(30) % 3 == 0, unlabelled=first[30:])
+    assert np.abs(model.predict_proba(first) - model.predict_proba(features.transform(texts))).max() < 1e-12

@@ -20,7 +20,8 @@ from cusal.label.store.records import Settings
 from cusal.label.worker.heads import suited_model
 from cusal.label.worker.learning import suited_session
 from cusal.label.worker.pool import Places
-from cusal.label.worker.saved import Saved, read_saved
+from cusal.label.worker.process import remake_vectors
+from cusal.label.worker.saved import read_saved
 from cusal.label.worker.vectors import (
     NETWORK,
     FileMaker,
@@ -31,7 +32,6 @@ from cusal.label.worker.vectors import (
     TableMaker,
     TextMaker,
     makers_of,
-    stacked,
 )
 from cusal.loop.packed_session import unpack
 from cusal.loop.session import Session
@@ -104,7 +104,7 @@ def model_of_project(project: Project, tell: Tell) -> ProjectModel | None:
         tell(NO_MODEL)
         return None
     places, maker = Places(saved.ids), maker_named(project, settings, saved.vectors)
-    vectors = _vectors(maker, saved)
+    _, vectors = remake_vectors(maker, saved, lambda count: None)
     session = unpack(saved.session, vectors, suited_model(settings, len(project.labels())))
     if not _catch_up(session, project.labels(), places):
         tell(NO_MODEL)
@@ -146,12 +146,6 @@ def vectoriser_of(maker: Maker) -> Vectoriser:
     if isinstance(maker, FunctionMaker):
         return OwnFunction(maker.name)
     return Sentences() if isinstance(maker, SentenceMaker) else Given()
-
-
-def _vectors(maker: Maker, saved: Saved) -> Any:
-    """Return the vectors of a saved session's items, made of the same items in the same order as the first time."""
-    parts = [maker.vectors(some, lambda count: None) for some in np.split(saved.ids, [saved.fitted]) if len(some)]
-    return stacked([part.filled() for part in parts])
 
 
 def _catch_up(session: Session, labels: dict[int, int], places: Places) -> bool:
