@@ -24,7 +24,6 @@ from cusal.label.worker.process import remake_vectors
 from cusal.label.worker.saved import read_saved
 from cusal.label.worker.vectors import (
     NETWORK,
-    FileMaker,
     FunctionMaker,
     ImageMaker,
     Maker,
@@ -130,8 +129,8 @@ def maker_named(project: Project, settings: Settings, name: str) -> Maker:
         if maker.name == name:
             return maker
     raise InvalidInput(
-        f"the last model was fitted on the vectors {name!r}, but the project now has others; start `cusal label` again, "
-        "and export when it has learned from them."
+        f"the last model was fitted on the vectors {name!r}, but the project now has others; start `cusal label` "
+        "again, and export when it has learned from them."
     )
 
 

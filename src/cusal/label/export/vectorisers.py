@@ -23,6 +23,8 @@ from cusal._types import Indices
 from cusal.errors import DataError, InvalidInput
 from cusal.features import TableFeatures, TextFeatures, sentence_vectors
 from cusal.features._states import table_features, table_state, text_features, text_state
+from cusal.features.tables import _Numbers
+from cusal.label.sources.columns import as_number
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,8 @@ class Table:
             )
         cells = np.empty((len(items), len(self.columns)), dtype=object)
         for place, name in enumerate(self.columns):
-            cells[:, place] = [row.get(name) for row in items]
+            numeric = isinstance(self.features.columns_[place], _Numbers)
+            cells[:, place] = [as_number(row.get(name)) if numeric else row.get(name) for row in items]
         return Vectorised.whole(self.features.transform(cells))
 
     def state(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class TableSink:
         self._labels.write(self._named([each.item for each in labelled]) | resolved)
         pairs = [(each.item, answer) for each in items for answer in each.answers]
         said: dict[str, Values] = {name: [getattr(answer, name) for _, answer in pairs] for name in list(ANSWERS)[2:]}
-        items_of = {"item": [item.id for item, _ in pairs], "key": [item.key for item, _ in pairs]}
+        items_of: dict[str, Values] = {"item": [item.id for item, _ in pairs], "key": [item.key for item, _ in pairs]}
         self._answers.write(items_of | said)
 
     def predicted(self, chunk: Predicted) -> None:
