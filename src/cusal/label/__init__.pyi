@@ -1,3 +1,4 @@
+from .store.predictions import Predictions
 from .store.project import Project
 from .store.records import (
     Answer,
@@ -27,6 +28,7 @@ __all__ = [
     "NewItem",
     "Outcome",
     "Pick",
+    "Predictions",
     "Project",
     "Round",
     "Row",

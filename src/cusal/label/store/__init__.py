@@ -7,6 +7,7 @@ try:
 except ImportError as error:
     raise MissingExtra("a labelling project", "label") from error
 
+from cusal.label.store.predictions import Predictions
 from cusal.label.store.project import Project
 from cusal.label.store.records import (
     Answer,
@@ -36,6 +37,7 @@ __all__ = [
     "NewItem",
     "Outcome",
     "Pick",
+    "Predictions",
     "Project",
     "Round",
     "Row",

@@ -8,7 +8,9 @@ import sqlalchemy as sa
 
 from cusal.errors import ProjectError
 from cusal.label.store import schema as tables
+from cusal.label.store.agreement import Agreement
 from cusal.label.store.answers import Answers
+from cusal.label.store.browse import Browse
 from cusal.label.store.classes import Classes
 from cusal.label.store.connection import Connected
 from cusal.label.store.items import Items
@@ -22,7 +24,7 @@ from cusal.label.store.setting_lines import changed, read_settings, write_settin
 from cusal.label.store.undo import Undo
 
 
-class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal):
+class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal, Browse, Agreement):
     """The items, classes, answers and rounds of one labelling project.
 
     Any number of threads and processes may use a project at a time. Everything that a person does is an event, stored

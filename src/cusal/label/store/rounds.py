@@ -28,8 +28,9 @@ class Rounds(Connected):
         line |= {"predictions": record.predictions, "session": record.session}
         with self._writing() as connection:
             upsert(connection, ROUNDS, [line | {"at": time.time() if record.at is None else record.at}])
-            old = sa.and_(ROUNDS.c.round <= record.round - KEPT, ROUNDS.c.session.is_not(None))
-            connection.execute(ROUNDS.update().where(old).values(predictions=None, session=None))
+            kept = sa.or_(ROUNDS.c.predictions.is_not(None), ROUNDS.c.session.is_not(None))
+            old = ROUNDS.update().where(ROUNDS.c.round <= record.round - KEPT, kept)
+            connection.execute(old.values(predictions=None, session=None))
 
     def last_round(self) -> Round | None:
         """Return the latest round with its predictions and session, or None before the first."""

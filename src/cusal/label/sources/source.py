@@ -1,0 +1,74 @@
+"""What every source of items offers, and how it can be asked to read."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cusal.label.store.records import NewItem, Settings
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """How to read data.
+
+    `text` names the column with the text, `label` one with known labels; `folders_are_labels` takes the names of
+    sub-folders as labels; `labels` is the path of a CSV file with a key (file, id or row) and a label on each line.
+    """
+
+    text: str | None = None
+    label: str | None = None
+    folders_are_labels: bool = False
+    labels: str | None = None
+
+
+class Source(Protocol):
+    """Data that items are read from; never changed.
+
+    Attributes
+    ----------
+    kind : str
+        "image", "text" or "table".
+    """
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def known_labels(self) -> Iterator[tuple[str, str]]:
+        """Keys and class names that are given apart from the items; labels of the items' own come with `rows`."""
+
+    @property
+    def share(self) -> float | None:
+        """How much of the data `rows` has read, from 0 to 1; None where it is not known."""
+
+    def settings(self) -> Settings:
+        """Return the settings of a project on these data."""
+
+    def rows(self) -> Iterator[NewItem]:
+        """Yield the items in order, read as they are needed."""
+
+    def notes(self) -> list[str]:
+        """Return what was passed over or changed while reading, in plain sentences."""
+
+    def fingerprint(self) -> list[Any] | None:
+        """Return what changes whenever the data do, or None where only reading tells."""
+
+
+class Notes:
+    """What was noticed while reading: each kind of thing once, with a number and its first place."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+
+    def add(self, sentence: str, where: str) -> None:
+        """Note something; `sentence` holds the fields {count} and {first}."""
+        self._counts[sentence] += 1
+        self._first.setdefault(sentence, where)
+
+    def sentences(self) -> list[str]:
+        """Return the notes as sentences."""
+        return [
+            sentence.format(count=f"{count:,}", first=self._first[sentence]) for sentence, count in self._counts.items()
+        ]

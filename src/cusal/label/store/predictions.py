@@ -1,0 +1,72 @@
+"""The predictions of a round: an .npz file without pickle, as bytes."""
+
+import io
+from dataclasses import dataclass
+from zipfile import BadZipFile
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from cusal._types import Indices
+from cusal.errors import ProjectError
+from cusal.label.store.connection import Connected
+from cusal.label.store.schema import ROUNDS
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What the model says of items, sorted by item.
+
+    `items` are ids, `top` and `second` the ids of the two most probable classes, `confidence` the probability of the
+    first, `margin` that of the first less that of the second; all (m,).
+    """
+
+    items: Indices
+    top: NDArray[np.int32]
+    second: NDArray[np.int32]
+    confidence: NDArray[np.float32]
+    margin: NDArray[np.float32]
+
+    def to_bytes(self) -> bytes:
+        """Return the predictions as the bytes of an .npz file."""
+        file = io.BytesIO()
+        np.savez(file, **vars(self))
+        return file.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Predictions":
+        """Return the predictions in the bytes of an .npz file, sorted by item."""
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                columns = {name: file[name] for name in cls.__dataclass_fields__}
+        except (ValueError, KeyError, OSError, BadZipFile) as error:
+            raise ProjectError(
+                f"the predictions of the last round cannot be read ({error}); they are written again with the next."
+            ) from error
+        order = np.argsort(columns["items"], kind="stable")
+        return cls(**{name: column[order] for name, column in columns.items()})
+
+    def find(self, item: int) -> int | None:
+        """Return the position of an item, or None where nothing was predicted for it."""
+        place = int(np.searchsorted(self.items, item))
+        return place if place < len(self.items) and self.items[place] == item else None
+
+
+class LastPredictions(Connected):
+    """The predictions of the last round, read once in a process."""
+
+    _known: tuple[int, Predictions] | None = None
+
+    def predictions(self) -> Predictions | None:
+        """Return the predictions of the last round, or None before there are any; kept until the next round."""
+        there = ROUNDS.c.predictions.is_not(None)
+        with self._reading() as connection:
+            number = connection.scalar(sa.select(sa.func.max(ROUNDS.c.round)).where(there))
+            known = self._known
+            if number is None or (known is not None and known[0] == number):
+                return None if number is None or known is None else known[1]
+            data = connection.scalar(sa.select(ROUNDS.c.predictions).where(ROUNDS.c.round == number))
+        found = Predictions.from_bytes(data or b"")
+        self._known = number, found
+        return found
