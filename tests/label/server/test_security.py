@@ -120,7 +120,8 @@ def test_twenty_wrong_tokens_are_too_many(photos, app_of):
     assert client.get(f"/enter?token={TOKEN}").status_code == 429
     assert "Retry-After" in client.get("/enter?token=wrong").headers
     # Whoever is in already works on, from the same address too.
-    assert client.get("/api/status", cookies={"cusal-8765": TOKEN}).status_code == 200
+    client.cookies.set("cusal-8765", TOKEN)
+    assert client.get("/api/status").status_code == 200
 
 
 def test_wrong_cookies_count_as_wrong_tokens(photos, app_of):
@@ -159,7 +160,6 @@ def test_the_token_is_not_in_the_representation():
         "/exports/..%2fphotos.cusal.db",
         "/exports/../photos.cusal.db",
         "/exports/%2e%2e%2fphotos.cusal.db",
-        "/exports/..",
         "/media/..%2f..%2fetc%2fpasswd",
         "/media/0/../../etc/passwd",
         "/media/-1",

@@ -10,6 +10,7 @@ from pathlib import Path
 from cusal.label.server.export_jobs import ExportJobs
 from cusal.label.server.media import PictureCache
 from cusal.label.server.predictions import Predictions
+from cusal.label.server.refill import Refill
 from cusal.label.server.replies import (
     ClassReply,
     FeaturesReply,
@@ -51,6 +52,7 @@ class Live:
 
     def __init__(self, project: Project, *, exports: Path, supervisor: Supervisor | None = None) -> None:
         self.project, self.supervisor = project, supervisor
+        self.refill = Refill(project)
         self.jobs, self.pictures = ExportJobs(project.place, exports), PictureCache()
         settings = project.settings
         self.kind, self.folder = settings.kind, Path(settings.data)
@@ -67,13 +69,21 @@ class Live:
                 self._status, self._status_at = self._read_status(), time.monotonic()
             return self._status
 
+    def last_round(self) -> LastRound:
+        """Return the last round of the model; it is read once."""
+        with self._lock:
+            return self._last_round()
+
     def predictions(self) -> Predictions:
         """Return the predictions of the last round."""
-        with self._lock:
-            return self._last_round().predictions
+        return self.last_round().predictions
+
+    def next_picks(self, person: str, count: int, exclude: Sequence[int]) -> list[Pick]:
+        """Return what the person is to label next."""
+        last = self.last_round()
+        return self.refill.next_picks(person, count, exclude, last.predictions, last.number)
 
     def _last_round(self) -> LastRound:
-        """Return the last round; it is read once."""
         number = self.project.last_round_number()
         if number is not None and number != self._round.number:
             found = self.project.last_round()

@@ -9,6 +9,8 @@ import numpy as np
 from cusal._types import Indices
 from cusal.errors import ProjectError
 
+COLUMNS = ("items", "top", "second", "confidence", "margin")
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -24,7 +26,7 @@ class Predictions:
     Parameters
     ----------
     content : bytes or None
-        An .npz file with `items`, `top`, `confidence` and `margin`, all of one length; None for no predictions.
+        An .npz file with `items`, `top`, `second`, `confidence` and `margin`; None for no predictions.
 
     Examples
     --------
@@ -34,15 +36,13 @@ class Predictions:
     """
 
     def __init__(self, content: bytes | None) -> None:
-        if content is None:
-            columns = {name: np.zeros(0) for name in ("items", "top", "confidence", "margin")}
-        else:
-            columns = _columns(content)
+        columns = {name: np.zeros(0) for name in COLUMNS} if content is None else _columns(content)
         order = np.argsort(columns["items"], kind="stable")
         self.items: Indices = columns["items"].astype(np.int64)[order]
         self.top = columns["top"].astype(np.int64)[order]
+        self.second = columns["second"].astype(np.int64)[order]
         self.confidence = columns["confidence"].astype(np.float32)[order]
-        self.margin = columns["margin"].astype(np.float32)[order]
+        self.by_margin: Indices = np.argsort(columns["margin"][order], kind="stable")  # rows, undecided ones first
 
     def __len__(self) -> int:
         """Return the number of items that have a prediction."""
@@ -63,7 +63,7 @@ class Predictions:
 def _columns(content: bytes) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            return {name: file[name] for name in ("items", "top", "confidence", "margin")}
+            return {name: file[name] for name in COLUMNS}
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
         raise ProjectError(
             f"the predictions of the last round cannot be read ({error}); they are made again in the next round."

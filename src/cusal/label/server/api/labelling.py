@@ -59,7 +59,7 @@ def next_items(
 ) -> NextReply:
     """Return the items that the person is to label next; they are kept for the person for five minutes."""
     excluded = [int(id) for id in exclude.split(",") if id]
-    picks = live.project.next_picks(person, count, exclude=excluded)
+    picks = live.next_picks(person, count, excluded)
     items = live.items([pick.item for pick in picks], picks=picks, guesses=guess)
     return NextReply(items=items, status=live.status())
 

@@ -1,0 +1,159 @@
+// The items that come next, fetched ahead with their pictures, so that labelling never waits and works offline.
+
+import { read, send } from "./api.js";
+
+const LEAST = 15;
+const MOST = 60;
+const MOST_ASKED = 100; // the server gives no more at a time
+const MOST_EXCLUDED = 900; // ids that fit into the address of a call
+const SECONDS_AHEAD = 20; // a quick person gets more items ahead
+const DRY_PAUSE = 1500; // milliseconds until an empty queue is asked again
+const DECODED = 4; // pictures decoded before their turn; the others are only fetched
+
+export class Ahead {
+  items = [];
+  dry = false; // the server had nothing more
+  error = null;
+  #busy = false;
+  #again = null;
+  #timer = null;
+  #pictures = new Map();
+  #pauses = 0;
+
+  /**
+   * settings: {batch, person(), guess(), held (HeldItems), waiting() (ids whose answers are on their way), past() (ids
+   * answered on this page), pace() (answers a second)}; `changed(status)` is called when items came or a call failed.
+   */
+  constructor(settings, changed) {
+    this.settings = settings;
+    this.changed = changed;
+    addEventListener("online", () => this.refill());
+    document.addEventListener("visibilitychange", () => document.hidden || this.refill());
+  }
+
+  /** How many items are on hand if all goes well. */
+  get depth() {
+    const batches = 2 * this.settings.batch;
+    const wanted = Math.max(LEAST, batches, SECONDS_AHEAD * this.settings.pace());
+    return Math.min(MOST_ASKED, Math.max(MOST, batches), Math.ceil(wanted));
+  }
+
+  /** Take the first item away. */
+  take() {
+    const item = this.items.shift();
+    this.#settle();
+    return item;
+  }
+
+  /** Put an item back at the head, for instance after an undo. */
+  putBack(item) {
+    this.items = [item, ...this.items.filter((other) => other.id !== item.id)];
+    this.dry = false;
+    this.#settle();
+  }
+
+  /** Take items away that were answered in another way. */
+  drop(ids) {
+    this.items = this.items.filter((item) => !ids.includes(item.id));
+    this.#settle();
+  }
+
+  /** Bring an item that waits to the head. */
+  bringForward(id) {
+    const item = this.items.find((other) => other.id === id);
+    if (item) this.putBack(item);
+  }
+
+  /** Return the picture of an item, as an <img> that is loaded ahead. */
+  picture(item) {
+    if (!item.image) return null;
+    if (!this.#pictures.has(item.id)) {
+      const picture = new Image();
+      picture.decoding = "sync"; // it is on hand: show it with the text around it, not a moment later
+      picture.draggable = false;
+      picture.src = item.image;
+      this.#pictures.set(item.id, picture);
+    }
+    return this.#pictures.get(item.id);
+  }
+
+  /** Fetch until enough items are on hand; `fresh` brings what the model chose since before items that filled in. */
+  async refill({ fresh = false } = {}) {
+    if (this.#busy) {
+      this.#again = { fresh: fresh || Boolean(this.#again?.fresh) };
+      return;
+    }
+    if (!fresh && this.items.length > this.depth - 5) return;
+    this.#busy = true;
+    clearTimeout(this.#timer);
+    await this.#fetch(fresh);
+    this.#busy = false;
+    const again = this.#again;
+    this.#again = null;
+    if (again) this.refill(again);
+  }
+
+  async #fetch(fresh) {
+    const { person, guess, held, waiting } = this.settings;
+    const kept = fresh ? this.#kept() : this.items;
+    const exclude = [...new Set([...kept.map((item) => item.id), ...held.others(), ...waiting()])].slice(0, MOST_EXCLUDED);
+    const count = Math.min(MOST_ASKED, this.depth + this.items.length - 2 * kept.length);
+    const query = { person: person(), count: Math.max(1, count), exclude: exclude.join(","), guess: guess() ? 1 : 0 };
+    try {
+      const { items, status } = await read("/api/next", query);
+      this.#merge(items, fresh);
+      this.dry = items.length === 0 && this.items.length === 0;
+      this.error = null;
+      this.#pauses = 0;
+      if (items.length === 0) this.#later(DRY_PAUSE);
+      this.changed(status);
+    } catch (error) {
+      if (error.status === undefined) throw error;
+      this.error = error;
+      this.#pauses += 1;
+      this.#later(Math.min(5000, 500 * 2 ** this.#pauses));
+      this.changed(null);
+    }
+  }
+
+  /** The item on the screen, and those that the model wants answered; the others only filled in while it learned. */
+  #kept() {
+    return this.items.filter((item, place) => place === 0 || item.origin !== "reserve");
+  }
+
+  #merge(items, fresh) {
+    const { held, waiting, past } = this.settings;
+    const before = this.items;
+    const kept = fresh ? this.#kept() : before;
+    const gone = new Set([...kept.map((item) => item.id), ...waiting(), ...past(), ...held.others()]);
+    const found = items.filter((item) => !gone.has(item.id));
+    if (fresh) found.sort((one, other) => (other.round ?? 0) - (one.round ?? 0)); // within a round: the queue's order
+    this.items = [...kept, ...found].slice(0, Math.max(this.depth, kept.length));
+    this.#release([...before, ...found].filter((item) => !this.items.some(({ id }) => id === item.id)));
+    this.#settle();
+  }
+
+  /** Let others have items that will not be shown here. */
+  #release(items) {
+    if (!items.length) return;
+    const call = { person: this.settings.person(), items: [...new Set(items.map((item) => item.id))] };
+    send("/api/release", call).catch(() => {}); // they become free by themselves after five minutes
+  }
+
+  #later(milliseconds) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.refill(), milliseconds);
+  }
+
+  /** Load pictures, forget those that went by, tell the other tabs, and fetch more if few are left. */
+  #settle() {
+    const ids = new Set(this.items.map((item) => item.id));
+    for (const [place, item] of this.items.entries()) {
+      const picture = this.picture(item);
+      if (picture && place < DECODED) picture.decode().catch(() => {}); // a broken picture says so when it is shown
+    }
+    for (const id of [...this.#pictures.keys()].slice(0, -MOST - 20)) if (!ids.has(id)) this.#pictures.delete(id);
+    this.settings.held.hold([...ids]);
+    queueMicrotask(() => this.refill());
+  }
+}

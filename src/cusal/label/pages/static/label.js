@@ -1,0 +1,301 @@
+// The Label page: one item, its classes, keys; everything else stays out of the way.
+
+import { byId, element, note, show } from "./elements.js";
+import { read } from "./api.js";
+import { keep, kept, openPage, watchStatus } from "./page.js";
+import { COMMANDS, isModified, isTyping, keyOf } from "./keys.js";
+import { Ahead } from "./ahead.js";
+import { ClassList } from "./class_list.js";
+import { HeldItems } from "./held.js";
+import { columns, ItemView } from "./item_view.js";
+import { askBudget } from "./budget.js";
+import { addClass, askFirstClasses } from "./first_classes.js";
+import { Advice } from "./advice.js";
+import { ManyAtOnce } from "./many.js";
+import { drawLine, drawState, Pace } from "./progress_line.js";
+import { drawNothing } from "./nothing_left.js";
+import { Strip } from "./strip.js";
+import { Timeline } from "./timeline.js";
+import { when } from "./words.js";
+
+const page = await openPage();
+const pace = new Pace();
+const view = new ItemView(byId("item"));
+const list = new ClassList(byId("classes"), {
+  choose: (id) => answer("label", id),
+  slots: `cusal:slots:${page.place}`,
+  prefix: "class",
+  add: (name) => makeClass(name),
+});
+const ahead = new Ahead(
+  {
+    batch: page.project.settings?.batch ?? 10,
+    person: () => page.person,
+    guess: () => guessShown,
+    held: new HeldItems(page.place),
+    waiting: () => page.queue.entries.filter(({ op }) => op === "answer").map(({ item }) => item),
+    past: () => timeline.past.map(({ item }) => item.id),
+    pace: () => pace.rate,
+  },
+  (status) => {
+    if (status) hear(status);
+    draw();
+  },
+);
+const timeline = new Timeline(ahead);
+const strip = new Strip(byId("strip"), {
+  look: (id) => (timeline.goTo(id), draw()),
+  bring: (id) => (timeline.goToNow(), ahead.bringForward(id), draw()),
+  find: (id) => list.find(id),
+});
+const advice = new Advice(page, () => draw());
+const many = new ManyAtOnce(page, { close: leaveMany, stored: (entry, ids) => noteMany(entry, ids), undo });
+
+let progress = page.project.progress;
+let status = page.project.status ?? {};
+let guessShown = kept("cusal:guess") === "1";
+let infoShown = kept("cusal:info") === "1";
+let shownAt = performance.now();
+let round = status.round ?? 0;
+const unsent = new Map(); // entry id -> what it adds to the labels, until the server counts it
+
+// What a person does
+
+function answer(kind, label = null) {
+  const item = timeline.item;
+  if (!item || item !== view.item || !view.ready) return false; // nobody has seen it
+  const before = timeline.entry?.kind ?? null;
+  const seconds = Math.round((performance.now() - shownAt) / 10) / 100;
+  const entry = page.queue.add({ op: "answer", person: page.person, item: item.id, kind, class: label, seconds });
+  unsent.set(entry.id, (kind === "label" ? 1 : 0) - (before === "label" ? 1 : 0));
+  if (before === "label") list.count(timeline.entry.class, -1);
+  if (kind === "label") list.count(label, 1);
+  timeline.answer(kind, label, Date.now() / 1000);
+  entry.done.then(({ stored }) => stored || timeline.reopen(item)).then(draw);
+  pace.answered();
+  list.clear();
+  speak(kind === "label" ? list.find(label)?.name : kind === "skip" ? "Skipped" : "Not sure");
+  draw();
+  return true;
+}
+
+function undo() {
+  const last = timeline.steps.at(-1) ?? null;
+  const entry = page.queue.add({ op: "undo", person: page.person });
+  if (last && !last.many) {
+    const was = timeline.past.find(({ item }) => item.id === last.id);
+    unsent.set(entry.id, (last.before?.kind === "label" ? 1 : 0) - (was?.kind === "label" ? 1 : 0));
+    list.count(was?.class, -1);
+    list.count(last.before?.class, 1);
+  }
+  timeline.undo();
+  speak("Undone");
+  draw();
+  entry.done.then(({ reply }) => settleUndo(reply.undone ?? null, last));
+}
+
+/** Show what the server took back, where this page did not know it already. */
+async function settleUndo(undone, expected) {
+  if (!undone) return expected ? draw() : note("There is nothing to undo.");
+  const items = undone.items ?? [];
+  if (expected && !expected.many && items.length === 1 && items[0].id === expected.id) return undefined;
+  if (items.length === 1) timeline.reopen(items[0]);
+  else note(items.length ? `Taken back: ${items.length} labels.` : "The last change was taken back.");
+  await refresh();
+  if (many.isOpen) many.open();
+  return draw();
+}
+
+function noteMany(entry, ids) {
+  timeline.steps.push({ many: ids });
+  ahead.drop(ids);
+  unsent.set(entry.id, ids.length);
+  entry.done.then(draw);
+  draw();
+}
+
+async function makeClass(name) {
+  await addClass(page, name);
+  await refresh();
+  list.clear();
+}
+
+async function refresh() {
+  await page.refresh();
+  progress = page.project.progress;
+  drawClasses();
+}
+
+// What is on the screen
+
+function draw() {
+  const item = timeline.item;
+  if (!item) drawNothing(view, { progress, status, error: ahead.error, dry: ahead.dry, classes: page.project.classes });
+  else if (item.key === undefined) fetchPast(item);
+  else if (view.item !== item) {
+    view.show(item, ahead.picture(item));
+    shownAt = performance.now();
+  }
+  drawAround(item);
+  strip.draw(timeline);
+  drawProgress();
+  document.body.dataset.ahead = ahead.items.length;
+}
+
+function drawAround(item) {
+  byId("reason").textContent = item ? (item.reason ?? "") : "";
+  byId("key").textContent = item?.key ?? "";
+  byId("key").title = item?.key ?? "";
+  const guess = guessShown ? (item?.guess ?? null) : null;
+  const found = guess && list.find(guess.class);
+  show(byId("guess"), Boolean(found));
+  if (found) byId("guess").replaceChildren("The model thinks ", element("b", {}, found.name), `, ${Math.round(100 * guess.confidence)} % sure`);
+  list.mark({ label: timeline.entry?.kind === "label" ? timeline.entry.class : null, guess: guess?.class ?? null });
+  show(byId("info"), infoShown && Boolean(item));
+  if (infoShown && item) byId("info").replaceChildren(columns(item.extra ?? {}));
+  byId("info-toggle").setAttribute("aria-pressed", String(infoShown));
+  byId("guess-toggle").setAttribute("aria-pressed", String(guessShown));
+  drawBefore(timeline.entry);
+  if (guessShown && item?.key !== undefined && item.guess === undefined) fetchGuess(item);
+}
+
+function drawBefore(entry) {
+  show(byId("before"), Boolean(entry));
+  if (!entry) return;
+  const name = entry.kind === "label" ? (list.find(entry.class)?.name ?? "?") : entry.kind === "skip" ? "Skip" : "Not sure";
+  byId("before").replaceChildren(
+    element("span", {}, "You said ", element("b", {}, name), entry.at ? ` ${when(entry.at)}` : "", ". Press a key to change it."),
+    element("button", { type: "button", class: "small", on: { click: () => (timeline.goToNow(), draw()) } }, "Back to now"),
+  );
+}
+
+function drawProgress() {
+  const extra = [...unsent.values()].reduce((sum, value) => sum + value, 0);
+  drawLine(progress, extra, pace);
+  advice.draw(progress, progress.labelled + extra);
+}
+
+function drawClasses() {
+  if (page.project.classes.length) list.set(page.project.classes);
+  else askFirstClasses(byId("classes"), page, async () => (await refresh(), draw()));
+  byId("label").dataset.finds = String(Boolean(list.finds));
+  byId("label").dataset.first = String(!page.project.classes.length);
+}
+
+async function fetchPast(item) {
+  view.say(element("p", {}, "Fetching…"));
+  try {
+    Object.assign(item, await read(`/api/items/${item.id}`, { person: page.person }));
+    if (timeline.item === item) draw();
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    view.say(element("p", {}, error.message));
+  }
+}
+
+async function fetchGuess(item) {
+  item.guess = null;
+  try {
+    item.guess = (await read(`/api/items/${item.id}`, { person: page.person })).prediction ?? null;
+    if (timeline.item === item) drawAround(item);
+  } catch (error) {
+    if (error.status === undefined) throw error; // offline: the guess is a service, not a need
+  }
+}
+
+function speak(done) {
+  const item = timeline.item;
+  const next = item ? ` Next: ${item.text?.slice(0, 300) ?? item.key}. ${item.reason ?? ""}` : " No item is left for now.";
+  byId("spoken").textContent = `${done}.${next}`;
+}
+
+// What the server says
+
+function hear(found) {
+  status = found;
+  drawState(status);
+  show(byId("many-open"), (status.round ?? 0) > 0 && page.project.classes.length > 0);
+  if ((status.round ?? 0) === round) return;
+  round = status.round;
+  ahead.refill({ fresh: true });
+  advice.ask();
+}
+
+page.queue.follow(({ id, reply }) => {
+  unsent.delete(id);
+  if (reply.progress) progress = reply.progress;
+  if (reply.status) hear(reply.status);
+  drawProgress();
+});
+
+// Keys and buttons
+
+const commands = {
+  skip: () => answer("skip"),
+  unsure: () => answer("unsure"),
+  undo,
+  guess: () => ((guessShown = !guessShown), keep("cusal:guess", guessShown ? "1" : "0"), draw()),
+  info: () => ((infoShown = !infoShown), keep("cusal:info", infoShown ? "1" : "0"), draw()),
+  many: openMany,
+};
+
+function openMany() {
+  if (byId("many-open").hidden) return;
+  show(byId("label"), false);
+  many.open();
+}
+
+function leaveMany() {
+  show(byId("label"), true);
+  ahead.refill({ fresh: true });
+  draw();
+}
+
+function press(event) {
+  if (event.defaultPrevented || event.isComposing) return;
+  const finding = event.target === list.field;
+  const elsewhere = isTyping(event) && !finding;
+  if ((event.ctrlKey || event.metaKey) && event.key === "z" && !elsewhere && !(finding && list.query)) act(event, undo);
+  else if (isModified(event) || elsewhere) return;
+  else if (many.isOpen) many.press(event);
+  else if (page.project.classes.length && list.press(event)) event.preventDefault();
+  else if (!(finding && list.query)) pressCommand(event);
+}
+
+function pressCommand(event) {
+  const key = keyOf(event);
+  if (key === "ArrowLeft") return act(event, () => timeline.back(), draw);
+  if (key === "ArrowRight") return act(event, () => timeline.forward(), draw);
+  const letter = /^\p{L}$/u.test(event.key);
+  if (list.finds && letter && !event.shiftKey) return undefined; // it is typed
+  if (COMMANDS[key]) return act(event, () => event.repeat || commands[COMMANDS[key]]());
+  if (event.target instanceof HTMLButtonElement && (key === " " || key === "Enter")) return undefined;
+  return view.press(key) && event.preventDefault();
+}
+
+function act(event, ...steps) {
+  event.preventDefault();
+  for (const step of steps) step();
+}
+
+document.addEventListener("keydown", press);
+document.addEventListener("visibilitychange", () => document.hidden || (shownAt = performance.now()));
+for (const name of ["skip", "unsure", "undo"]) byId(name).addEventListener("click", (event) => (commands[name](), event.detail && byId(name).blur()));
+byId("guess-toggle").addEventListener("click", commands.guess);
+byId("info-toggle").addEventListener("click", commands.info);
+byId("many-open").addEventListener("click", openMany);
+byId("line-done").addEventListener("click", async () => (await askBudget(page, progress)) && (await refresh(), draw()));
+
+// Begin
+
+drawClasses();
+hear(status);
+draw();
+ahead.refill();
+watchStatus(hear);
+advice.ask();
+const earlier = await read("/api/history", { person: page.person, count: 100 }).catch(() => ({ answers: [] }));
+const sent = new Set(earlier.answers.map(({ item }) => item));
+const onTheWay = page.queue.entries.filter(({ op, item }) => op === "answer" && !sent.has(item));
+timeline.open([...onTheWay.reverse(), ...earlier.answers]);
+draw();

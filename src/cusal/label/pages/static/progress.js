@@ -1,0 +1,122 @@
+// The Progress page: how good the model is, honestly, and whether more labels would help.
+
+import { byId, element, show } from "./elements.js";
+import { read } from "./api.js";
+import { openPage, statusWords, watchStatus } from "./page.js";
+import { curveChart, intervalBar, reliabilityDiagram } from "./charts.js";
+import { drawBalance, drawConfusion } from "./class_tables.js";
+import { drawAgreement } from "./agreement.js";
+import { Mistakes } from "./mistakes.js";
+import { count, percent, plural } from "./words.js";
+
+const page = await openPage();
+const mistakes = new Mistakes(byId("mistakes"), page);
+let seen = null;
+
+async function draw() {
+  const found = await read("/api/report");
+  const { report, curves, progress, agreement, status } = found;
+  seen = `${status.round} ${status.event}`;
+  show(byId("report"), Boolean(report));
+  show(byId("nothing"), !report);
+  byId("basis").textContent = report ? `${plural(report.labels, "label")} of ${count(progress.items)} items, round ${report.round}` : "";
+  if (!report) return drawNothing(progress, status);
+  drawAccuracy(report.accuracy);
+  drawStopping(report.stopping);
+  drawCurves(curves);
+  drawCalibration(report.calibration);
+  drawBalance(byId("balance"), report.classes ?? [], page.project.classes);
+  drawConfusion(byId("confusion"), report.confusion, page.project.classes);
+  mistakes.set(report.mistakes ?? []);
+  return drawAgreement(agreement, page.project.classes);
+}
+
+function drawNothing(progress, status) {
+  const words = progress.labelled
+    ? statusWords(status) || "The model learns from the first labels. Its figures appear here in a moment."
+    : "Label a few items of each class. The first figures appear after the first round.";
+  byId("nothing").replaceChildren(
+    element("h2", {}, "Nothing to judge yet"),
+    element("p", {}, words),
+    element("a", { class: "button primary", href: "/" }, "Label"),
+  );
+}
+
+function drawAccuracy(accuracy) {
+  if (!accuracy) {
+    byId("accuracy").replaceChildren(element("p", { class: "soft" }, "Not known yet: it takes some more labels."));
+    return;
+  }
+  const { estimate, low, high, labels, drawn } = accuracy;
+  const words = `Between ${Math.round(100 * low)} and ${Math.round(100 * high)} % of the rest is right (90 % sure), most likely ${Math.round(100 * estimate)} %.`;
+  const basis = drawn ? `Estimated from ${plural(labels, "label")}, ${count(drawn)} of them random checks.` : `Estimated from ${plural(labels, "label")}; without random checks it can be too kind.`;
+  byId("accuracy").replaceChildren(
+    element("p", { class: "big" }, `${Math.round(100 * low)}–${Math.round(100 * high)} %`),
+    element("p", { class: "lead" }, words),
+    intervalBar(accuracy, words),
+    element("p", { class: "soft small-print" }, basis),
+  );
+}
+
+function drawStopping(stopping) {
+  if (!stopping) {
+    byId("stopping").replaceChildren(element("p", { class: "soft" }, "Not known yet: it takes some more labels."));
+    return;
+  }
+  const { stop, reason, changed, since, gain } = stopping;
+  const facts = [];
+  if (typeof changed === "number") facts.push([percent(changed), since ? `of the predictions changed with the last ${since} labels` : "of the predictions changed lately"]);
+  if (typeof gain === "number") facts.push([`+${(100 * gain).toFixed(1)}`, "points of accuracy are likely from 50 more labels"]);
+  byId("stopping").replaceChildren(
+    element("p", { class: `verdict ${stop ? "good" : ""}` }, stop ? "You can stop." : "More labels help."),
+    element("p", {}, sentence(reason)),
+    element("dl", { class: "facts" }, facts.map(([value, words]) => element("div", {}, element("dt", {}, words), element("dd", {}, value)))),
+    element("div", { class: "facts-links" }, element("a", { class: `button ${stop ? "" : "primary"}`, href: "/" }, "Go on labelling"), element("a", { class: `button ${stop ? "primary" : ""}`, href: "/export" }, "Export")),
+  );
+}
+
+function sentence(words) {
+  const text = (words ?? "").trim();
+  if (!text) return "";
+  return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+}
+
+function drawCurves(curves) {
+  const series = [
+    ["Accuracy on the rest", "accuracy", "low", "high"],
+    ["Predictions that changed", "changed"],
+    ["Calibration error (ECE)", "ece"],
+  ];
+  const figures = [];
+  for (const [title, name, low, high] of series) {
+    const points = curves.map((point) => ({ x: point.labels, y: point[name], low: point[low], high: point[high] }));
+    const known = points.filter(({ y }) => y !== null && y !== undefined);
+    if (known.length < 2) continue;
+    const words = `${title}: ${percent(known[0].y)} with ${known[0].x} labels, ${percent(known.at(-1).y)} with ${known.at(-1).x}`;
+    const floor = name === "accuracy" ? Math.floor(4 * Math.min(...known.map((point) => point.low ?? point.y))) / 4 : 0;
+    figures.push(element("figure", {}, element("figcaption", {}, title, element("b", {}, percent(known.at(-1).y))), curveChart(points, { words, floor: Math.max(0, floor) })));
+  }
+  byId("curves").replaceChildren(...(figures.length ? figures : [element("p", { class: "soft" }, "Curves appear after the second round.")]));
+}
+
+function drawCalibration(calibration) {
+  const bins = calibration?.reliability ?? [];
+  if (!calibration || !bins.some(({ share }) => share > 0)) {
+    byId("calibration").replaceChildren(element("p", { class: "soft" }, "Not known yet: it takes some more labels."));
+    return;
+  }
+  const { ece_after: error, ece_after_interval: interval, evidence } = calibration;
+  const parts = [];
+  if (typeof error === "number") {
+    const range = interval ? ` (${points(interval[0])} to ${points(interval[1])}, 90 % sure)` : "";
+    parts.push(element("p", { class: "lead" }, `When it says how sure it is, it is off by ${points(error)} points on average${range}.`));
+  }
+  const words = `How sure it says it is, against how often it is right: ${bins.filter(({ share }) => share > 0).map(({ confidence, right }) => `${percent(confidence)}: ${percent(right)}`).join(", ")}`;
+  const note = `Points on the dashed line are honest; below it the model is too sure of itself. Large points stand for many items.${evidence ? ` From ${plural(evidence, "label")}.` : ""}`;
+  byId("calibration").replaceChildren(...parts, element("div", { class: "reliability" }, reliabilityDiagram(bins, words), element("p", { class: "soft small-print" }, note)));
+}
+
+const points = (share) => (100 * share).toFixed(1);
+
+await draw();
+watchStatus((status) => `${status.round} ${status.event}` !== seen && !mistakes.busy && draw().catch(() => {}));

@@ -1,0 +1,62 @@
+// How far the labelling is: labels of the budget, labels a minute, time left, the estimated accuracy.
+
+import { byId, element, show } from "./elements.js";
+import { statusWords } from "./page.js";
+import { count, duration, percent, plural } from "./words.js";
+
+const LONGEST_GAP = 30; // seconds; more is a break, not labelling
+const REMEMBERED = 30;
+
+/** How fast a person answers, breaks left out. */
+export class Pace {
+  #gaps = [];
+  #last = null;
+
+  answered(at = performance.now() / 1000) {
+    if (this.#last !== null && at - this.#last < LONGEST_GAP) this.#gaps.push(at - this.#last);
+    this.#gaps = this.#gaps.slice(-REMEMBERED);
+    this.#last = at;
+  }
+
+  /** Answers a second, or 0 as long as there are too few. */
+  get rate() {
+    if (this.#gaps.length < 4) return 0;
+    return this.#gaps.length / Math.max(0.5, this.#gaps.reduce((sum, gap) => sum + gap, 0));
+  }
+}
+
+/** Show how far we are. progress: of the server; extra: labels that it does not know yet. */
+export function drawLine(progress, extra, pace) {
+  const done = progress.labelled + extra;
+  const goal = progress.budget || null;
+  const bar = byId("line-bar");
+  const share = Math.min(1, done / Math.max(1, goal ?? progress.items));
+  bar.firstElementChild.style.setProperty("width", `${100 * share}%`);
+  bar.setAttribute("aria-valuenow", done);
+  bar.setAttribute("aria-valuemax", goal ?? progress.items);
+  byId("line-done").textContent = goal ? `${count(done)} of ${plural(goal, "label")}` : plural(done, "label");
+  byId("line-pace").textContent = paceWords(pace.rate, goal === null ? null : goal - done);
+}
+
+function paceWords(rate, left) {
+  if (!rate) return "";
+  const minute = Math.round(60 * rate);
+  const words = `${minute} a minute`;
+  if (left === null || left <= 0) return words;
+  return `${words} · ${duration(left / rate)} left`;
+}
+
+/** Show what the worker does. */
+export function drawState(status) {
+  byId("line-state").textContent = statusWords(status);
+}
+
+/** Show the estimated accuracy, in small. */
+export function drawAccuracy(accuracy) {
+  const link = byId("line-accuracy");
+  show(link, Boolean(accuracy));
+  if (!accuracy) return;
+  const interval = `(${Math.round(100 * accuracy.low)}–${Math.round(100 * accuracy.high)})`;
+  link.replaceChildren(element("span", { class: "line-word" }, "accuracy "), `${percent(accuracy.estimate)} ${interval}`);
+  link.title = "Estimated share of right predictions on the rest, with its 90 % interval";
+}
