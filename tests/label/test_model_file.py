@@ -1,6 +1,7 @@
 """The model file: the same predictions after reading, no pickle in it, and no code of it run."""
 
 import json
+import subprocess
 import sys
 import zipfile
 
@@ -183,3 +184,13 @@ def test_a_file_that_is_no_model_is_named(damage, tmp_path):
                 archive.writestr(name, part)
     with pytest.raises(CusalError, match=r"model\.cusal"):
         load_model(path)
+
+
+def test_reading_a_model_needs_no_database_and_no_server(tmp_path):
+    written(tmp_path / "model.cusal", session_over(X[:200], Y[:200], count=20), Given())
+    code = (
+        "import sys, cusal, numpy; model = cusal.load_model(sys.argv[1]); model.predict(numpy.zeros((1, 64)));"
+        "print([name for name in ('sqlalchemy', 'fastapi', 'torch', 'PIL') if name in sys.modules])"
+    )
+    said = subprocess.check_output([sys.executable, "-c", code, tmp_path / "model.cusal"], text=True)
+    assert said.strip() == "[]"

@@ -2,7 +2,6 @@
 
 import sys
 import time
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -72,7 +71,10 @@ def say(line: str) -> None:
 
 def _is_model(given: str) -> bool:
     path = Path(given).expanduser()
-    return path.suffix == ".cusal" or (path.is_file() and zipfile.is_zipfile(path))
+    if path.suffix == ".cusal" or not path.is_file():
+        return path.suffix == ".cusal"
+    with path.open("rb") as file:  # not zipfile.is_zipfile: a project may end with the zip file of its session
+        return file.read(4) == b"PK\x03\x04"
 
 
 def _classifier(place: str) -> ItemClassifier:

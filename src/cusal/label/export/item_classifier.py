@@ -34,6 +34,15 @@ class ItemClassifier:
     `cusal.load_model` returns one. Its probabilities are calibrated: of the items that it is 80 % sure of, about 80 %
     should be right, as long as they are like those of the project.
 
+    Parameters
+    ----------
+    vectoriser : Vectoriser
+        What turns items into vectors.
+    outputs : Outputs
+        What turns vectors into probabilities of named classes.
+    card : dict, optional
+        What is known of the model.
+
     Attributes
     ----------
     classes_ : (classes,) array of str

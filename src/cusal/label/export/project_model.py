@@ -148,7 +148,7 @@ def vectoriser_of(maker: Maker) -> Vectoriser:
 
 
 def _catch_up(session: Session, labels: dict[int, int], places: Places) -> bool:
-    """Tell a session the labels as they are now; return whether a model can be fitted to them."""
+    """Bring a session up to date with the labels; return whether a model can be fitted to them."""
     known = {item: label for item, label in labels.items() if item in places}
     now = dict(zip(places.of(known).tolist(), known.values(), strict=True))
     before = session.labels

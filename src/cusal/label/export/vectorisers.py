@@ -24,7 +24,6 @@ from cusal.errors import DataError, InvalidInput
 from cusal.features import TableFeatures, TextFeatures, sentence_vectors
 from cusal.features._states import table_features, table_state, text_features, text_state
 from cusal.features.tables import _Numbers
-from cusal.label.sources.columns import as_number
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ class Table:
         cells = np.empty((len(items), len(self.columns)), dtype=object)
         for place, name in enumerate(self.columns):
             numeric = isinstance(self.features.columns_[place], _Numbers)
-            cells[:, place] = [as_number(row.get(name)) if numeric else row.get(name) for row in items]
+            cells[:, place] = [_as_number(row.get(name)) if numeric else row.get(name) for row in items]
         return Vectorised.whole(self.features.transform(cells))
 
     def state(self) -> dict[str, Any]:
@@ -222,6 +221,14 @@ class Given:
     def restore(cls, state: Mapping[str, Any]) -> "Given":
         """Return the vectoriser."""
         return cls()
+
+
+def _as_number(value: Any) -> Any:
+    """Return the number that a text holds, None for an empty one, and any other value as it is."""
+    try:
+        return (float(value) if value.strip() else None) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 VECTORISERS: dict[str, type[Vectoriser]] = {
