@@ -164,6 +164,52 @@ def score(
 
 
 @app.command()
+def label(
+    data: Annotated[str, typer.Argument(help="A folder of images, or a table: CSV, TSV, JSONL or Parquet.")],
+    classes: Annotated[str | None, typer.Option(help="Names of classes, separated by commas. More can follow.")] = None,
+    text: Annotated[str | None, typer.Option(help="The column with the text. By default it is found.")] = None,
+    known: Annotated[str | None, typer.Option("--label", help="A column with labels that are known already.")] = None,
+    labels: Annotated[str | None, typer.Option(help="A CSV file with known labels: file,label on each line.")] = None,
+    folders_are_labels: Annotated[bool, typer.Option(help="The names of sub-folders are known labels.")] = False,
+    port: Annotated[int | None, typer.Option(help="By default 8765, or the next free one.", min=0, max=65535)] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Let others in, by a link with a token: an address or name, or 0.0.0.0 for all.")
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option(help="The project file, or the URL of a PostgreSQL database. By default beside DATA.")
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(help="Labels between two rounds of learning. By default 10.", min=1)
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="How many labels you plan.", min=1)] = None,
+    overlap: Annotated[int | None, typer.Option(help="How many people answer each item. By default 1.", min=1)] = None,
+    features: Annotated[str | None, typer.Option(help="Your own: FILE.npy or package.module:function.")] = None,
+    model: Annotated[str | None, typer.Option(help="Such as sklearn.linear_model:LogisticRegression.")] = None,
+    seed: Annotated[int | None, typer.Option(help="For everything that is drawn. By default 0.", min=0)] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+) -> None:
+    """Label images or texts in the browser, while a model learns and chooses what to ask.
+
+    Example: cusal label photos/ --classes cat,dog,neither
+
+    Texts of a table: cusal label reviews.csv --text review --budget 500. Starting again continues the project.
+
+    With others: cusal label photos/ --host 0.0.0.0 --overlap 2
+    """
+    from cusal.label.command import Listening, Options, SourceOptions, label
+
+    named = {"batch": batch, "budget": budget, "overlap": overlap, "features": features, "model": model, "seed": seed}
+    options = Options(
+        data,
+        store=store,
+        source=SourceOptions(text, known, folders_are_labels, labels),
+        classes=tuple(classes.split(",")) if classes else (),
+        changes={name: value for name, value in named.items() if value is not None},
+    )
+    label(options, Listening(host, port, browser))
+
+
+@app.command()
 def export(
     project: Annotated[str, typer.Argument(help="A project file, its URL, or the data that it is about.")],
     out: Annotated[str | None, typer.Option(help="The folder to write. By default a new one.")] = None,

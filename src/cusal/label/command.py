@@ -8,13 +8,16 @@ import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
-from cusal.label.opening import Opened, Options, open_project
+from sqlalchemy import make_url
+
 from cusal.label.server.app import make_app
 from cusal.label.server.listening import PORT, open_socket, serve
 from cusal.label.server.live import Live
 from cusal.label.server.security import Access
 from cusal.label.server.supervisor import Supervisor, worker_command
 from cusal.label.server.token_file import token_of
+from cusal.label.sources import SourceOptions
+from cusal.label.start import Options, Started, start_project
 from cusal.label.store import Project
 
 
@@ -47,14 +50,14 @@ def label(options: Options, listening: Listening) -> None:
     listening : Listening
         Where the pages are found.
     """
-    opened = open_project(options)
-    with opened.project as project:
+    started = start_project(options)
+    with started.project as project:
         bound = open_socket(listening.host or "127.0.0.1", listening.port)
         supervisor = Supervisor(worker_command(project.place), tell=_complain)
         live = Live(project, exports=exports_folder(project), supervisor=supervisor)
         access = _access(live, listening.host)
         address = _address(access, bound.getsockname()[1])
-        _announce(opened, address, access, moved=listening.port is None and bound.getsockname()[1] != PORT)
+        _announce(started, address, access, moved=listening.port is None and bound.getsockname()[1] != PORT)
 
         def ready() -> None:
             supervisor.start()
@@ -80,6 +83,11 @@ def exports_folder(project: Project) -> Path:
     return place.with_name(f"{place.name.removesuffix('.db')}.exports")
 
 
+def shown(place: str) -> str:
+    """Return the place of a project without the password that its URL may hold."""
+    return make_url(place).render_as_string() if "://" in place else place
+
+
 def _access(live: Live, host: str | None) -> Access:
     if host is None:
         return Access()
@@ -91,25 +99,28 @@ def _address(access: Access, port: int) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def _announce(opened: Opened, address: str, access: Access, *, moved: bool) -> None:
+def _announce(started: Started, address: str, access: Access, *, moved: bool) -> None:
     link = f"{address}enter?token={access.token}" if access.token else address
     print(f"Label at {link}" + (f"  (port {PORT} is taken)" if moved else ""))
-    project, progress = opened.project, opened.project.progress()
+    project, progress = started.project, started.project.progress()
     counted = {"image": "images", "text": "texts", "table": "rows"}[project.settings.kind]
-    more = "" if opened.finished else " so far"
-    print(f"Project {project.place}: {progress['items']:,} {counted}{more}, {progress['labelled']:,} labelled")
-    for line in opened.remarks:
+    more = "" if started.finished else " so far"
+    print(f"Project {shown(project.place)}: {progress['items']:,} {counted}{more}, {progress['labelled']:,} labelled")
+    for line in started.remarks:
         print(line)
     print("Press Ctrl-C to stop.", flush=True)
 
 
 def _say_goodbye(project: Project, options: Options) -> None:
     labelled = project.progress()["labelled"]
-    again = ["cusal", "label", options.data, *(["--store", options.store] if options.store else [])]
+    again = ["cusal", "label", options.data, *(["--store", shown(options.store)] if options.store else [])]
     noun = "label" if labelled == 1 else "labels"
     print(f"\n{labelled:,} {noun} stored. Continue: {shlex.join(again)}")
-    print(f"Export: {shlex.join(['cusal', 'export', project.place])}", flush=True)
+    print(f"Export: {shlex.join(['cusal', 'export', shown(project.place)])}", flush=True)
 
 
 def _complain(line: str) -> None:
     print(f"cusal: {line}", file=sys.stderr, flush=True)
+
+
+__all__ = ["Listening", "Options", "SourceOptions", "exports_folder", "label"]

@@ -35,8 +35,12 @@ def second_look(session: Session) -> SecondLook:
 
 
 def take_time(session: Session, seconds: float) -> None:
-    """Allow "auto" out-of-fold predictions that take so long: more than two seconds where nobody waits for them."""
+    """Allow "auto" out-of-fold predictions that take so long: more than two seconds where nobody waits for them.
+
+    With 0 it does without: also where a model can be fitted to all labels, and not to four fifths of them.
+    """
     session._learner.patience = seconds
+    session._honesty.made = None
 
 
 def all_probs(session: Session) -> Floats:

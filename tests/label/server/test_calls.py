@@ -318,7 +318,7 @@ def test_the_report_has_curves_over_all_rounds(texts, app_of):
             "stopping": None,
         }
         texts.add_round(Round(number, 10 * number, report))
-    reply = client.get("/api/report").json()
+    reply = app_of(texts).get("/api/report").json()
     assert reply["report"]["labels"] == 20
     assert [(point["labels"], point["accuracy"]) for point in reply["curves"]] == [(10, 0.6), (20, 0.7)]
     assert reply["report"]["calibration"]["ece_after"]["value"] is None

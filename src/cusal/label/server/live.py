@@ -121,7 +121,8 @@ class Live:
     def items(self, ids: Sequence[int], *, picks: Iterable[Pick] = (), guesses: bool = False) -> list[ItemReply]:
         """Return items as they are shown, in the order of `ids`, with why they were asked where `picks` says so."""
         chosen = {pick.item: pick for pick in picks}
-        names = {one.id: one.name for one in self.project.classes()} if chosen or guesses else {}
+        names = self.project.class_names() if chosen else {}
+        active = {one.id for one in self.project.classes()} if guesses else set[int]()
         predictions = self.predictions() if guesses else Predictions(None)
         replies = []
         for item in self.project.items(ids):
@@ -134,7 +135,7 @@ class Live:
                 extra=item.extra or {},
                 state=item.state,
                 note=item.note,
-                guess=guess_of(predictions, item.id, names),
+                guess=guess_of(predictions, item.id, active),
             )
             pick = chosen.get(item.id)
             if pick is not None:

@@ -30,7 +30,7 @@ class Refill:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._rng = np.random.default_rng()  # not the project's seed: the worker draws from that
+        self._rng = np.random.default_rng([project.settings.seed, 1])
         self._lock = threading.Lock()
         self._barren_until = 0.0
         self._round, self._place = -1, 0  # how far the order of the last round was gone through

@@ -18,6 +18,7 @@ from cusal.label.store import counters
 from cusal.label.store.connection import among, upsert
 from cusal.label.store.schema import ANSWERS, LABELS, LEASES, QUEUE
 from cusal.label.store.setting_lines import read_setting
+from cusal.label.store.words import IMPORTED
 
 
 class Standing(NamedTuple):
@@ -92,8 +93,9 @@ class AnswerBook:
         upsert(self._connection, ANSWERS, rows)
         if rows:  # who has answered is no longer looking
             held = sa.and_(LEASES.c.item == sa.bindparam("of"), LEASES.c.person == sa.bindparam("by"))
-            done = [{"of": row["item"], "by": row["person"]} for row in rows]
-            self._connection.execute(LEASES.delete().where(held), done)
+            done = [{"of": row["item"], "by": row["person"]} for row in rows if row["person"] != IMPORTED]
+            if done:
+                self._connection.execute(LEASES.delete().where(held), done)
 
     def _save_labels(self, changed: list[int]) -> None:
         gone, rows = [], []

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,6 +13,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from cusal._database import open_engine
 from cusal.errors import ProjectError, StoreError
 from cusal.label.store.schema import OPENING
+
+COPIED = 100  # rows from which on PostgreSQL is faster with COPY
 
 
 class Connected:
@@ -69,6 +71,22 @@ def among(connection: sa.Connection, column: sa.ColumnElement[Any], values: Iter
         return column == sa.any_(sa.bindparam(None, listed, type_=postgresql.ARRAY(kind)))
     values_of = sa.func.json_each(json.dumps(listed)).table_valued("value")
     return column.in_(sa.select(values_of.c.value))
+
+
+def insert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows, values in the order of the columns, by the fastest way that the database has."""
+    if not rows:
+        return
+    names = ", ".join(connection.dialect.identifier_preparer.format_column(column) for column in table.columns)
+    if connection.engine.name == "postgresql" and len(rows) > COPIED:
+        driver: Any = connection.connection.dbapi_connection
+        with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({names}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+        return
+    mark = "?" if connection.engine.name == "sqlite" else "%s"
+    marks = ", ".join([mark] * len(table.columns))
+    connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", list(rows))
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:

@@ -12,12 +12,13 @@ import sqlalchemy as sa
 from cusal._types import Indices
 from cusal.errors import ProjectError, UnknownName
 from cusal.label.store import counters
-from cusal.label.store.connection import Connected, among, next_id
+from cusal.label.store.connection import Connected, among, insert, next_id
 from cusal.label.store.known_labels import take_in
 from cusal.label.store.records import STATES, Item, NewItem
 from cusal.label.store.schema import ITEMS
 from cusal.label.store.words import is_unicode
 
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
 CHUNK = 5_000  # items of one transaction: a reader of the project waits no longer than it takes to write them
 
 
@@ -40,9 +41,9 @@ class Items(Connected):
         """
         rows, added = iter(rows), 0
         while chunk := list(islice(rows, CHUNK)):
-            _check_keys(chunk)
+            lines = _lines(chunk)  # before the transaction, which others wait for
             with self._writing() as connection:
-                added += _add(connection, chunk)
+                added += _add(connection, lines)
                 take_in(connection, {row.key: row.label for row in chunk if row.label})
         return added
 
@@ -144,23 +145,23 @@ def find_keys(connection: sa.Connection, keys: Iterable[str]) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
-def _add(connection: sa.Connection, chunk: Sequence[NewItem]) -> int:
-    unique = {row.key: row for row in reversed(chunk)}  # the first of those with one key stays
-    known = find_keys(connection, unique)
-    new = [unique[key] for key in dict.fromkeys(row.key for row in chunk) if key not in known]
-    first = next_id(connection, ITEMS)
-    lines = [
-        {"id": id, "key": row.key, "text": row.text, "extra": _json(row.extra), "state": "ok", "note": None}
-        for id, row in enumerate(new, start=first)
-    ]
-    if lines:
-        connection.execute(ITEMS.insert(), lines)
-        counters.add(connection, Counter({("items", "ok"): len(lines)}))
-    return len(lines)
+def _lines(chunk: Sequence[NewItem]) -> dict[str, tuple[str | None, str | None]]:
+    """Return text and extra columns by key; the first of those with one key stays."""
+    _check_keys(chunk)
+    lines: dict[str, tuple[str | None, str | None]] = {}
+    for key, text, extra, _ in chunk:
+        if key not in lines:
+            lines[key] = text, None if extra is None else _to_json(extra)
+    return lines
 
 
-def _json(extra: dict[str, Any] | None) -> str | None:
-    return None if extra is None else json.dumps(extra, ensure_ascii=False, separators=(",", ":"))
+def _add(connection: sa.Connection, lines: dict[str, tuple[str | None, str | None]]) -> int:
+    known, first = find_keys(connection, lines), next_id(connection, ITEMS)
+    new = (key for key in lines if key not in known)
+    rows = [(id, key, *lines[key], "ok", None) for id, key in enumerate(new, start=first)]
+    insert(connection, ITEMS, rows)
+    counters.add(connection, Counter({("items", "ok"): len(rows)}))
+    return len(rows)
 
 
 def _check_keys(chunk: Sequence[NewItem]) -> None:

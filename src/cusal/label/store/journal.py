@@ -8,9 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from cusal.label.store.answer_book import AnswerBook, label_of, work_of
-from cusal.label.store.connection import Connected, among, next_id
+from cusal.label.store.connection import Connected, among, insert, next_id
 from cusal.label.store.records import Changes, Event
 from cusal.label.store.schema import EVENTS
+
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class NewEvents:
@@ -19,21 +21,20 @@ class NewEvents:
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
         self._next = max(next_id(connection, EVENTS), 1)  # 0 is the time before the first event
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[tuple[Any, ...]] = []
         self._now = time.time()
 
     def add(self, uuid: str, person: str, kind: str, payload: dict[str, Any], *, at: float | None = None) -> Event:
         """Take up an event, at present unless its time is given."""
         event = Event(self._next, uuid, person, self._now if at is None else at, kind, payload)
         self._next += 1
-        line = {"id": event.id, "uuid": uuid, "person": person, "at": event.at, "kind": kind}
-        self._rows.append(line | {"payload": json.dumps(payload, separators=(",", ":")), "undone": None})
+        line = (event.id, uuid, person, event.at, kind, _to_json(payload), None)
+        self._rows.append(line)
         return event
 
     def save(self) -> None:
         """Write the events."""
-        if self._rows:
-            self._connection.execute(EVENTS.insert(), self._rows)
+        insert(self._connection, EVENTS, self._rows)
 
 
 def known_uuids(connection: sa.Connection, uuids: Iterable[str]) -> set[str]:

@@ -206,7 +206,7 @@ class Learning:
         assert session is not None
         classes = [one.id for one in self.project.classes()]
         ready, labels = _has_model(session), labels_of(session, self.places.ids)
-        report = full_report(session, self.places.ids, classes) if ready else plain_report(labels, classes)
+        report = self._report(session, classes) if ready else plain_report(labels, classes)
         self.number += 1
         report |= {"round": self.number, "features": self.name, "seconds": round(time.monotonic() - began, 2)}
         self.project.add_round(
@@ -218,6 +218,13 @@ class Learning:
                 Saved(self.places.ids, self.name, self.fitted, self.news.event, self.asked, pack(session)).to_bytes(),
             )
         )
+
+    def _report(self, session: Session, classes: list[int]) -> dict[str, Any]:
+        try:
+            return full_report(session, self.places.ids, classes)
+        except Exception:  # a model of the user's that cannot be fitted to some of the labels only
+            take_time(session, 0.0)
+            return full_report(session, self.places.ids, classes)
 
     def _go_on(self, settings: Settings, error: Exception) -> None:
         """Continue with the old order of the queue after a failed round; the next batch tries again."""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from cusal._types import Indices
+from cusal.label.sources import read_in, source_of
 from cusal.label.store.project import Project
 from cusal.label.worker.background import Background, Finished
 from cusal.label.worker.first_queue import FirstQueue
@@ -40,7 +41,8 @@ class Worker:
         self.maker: Maker | None = None  # of the vectors in use
         self.coming: list[Maker] = []  # those whose vectors are still to come, the first of them under way
         self.ready = False  # whether all items were read in and vectors were asked for
-        self.broken: str | None = None  # why there are no vectors
+        self.read = False  # whether the data were read in to their end
+        self.broken: str | None = None  # why there are no vectors, or fewer items
         self._items, self._looked, self._beaten = 0, 0.0, 0.0
         self._said: tuple[str, str] = ("", "")
 
@@ -68,7 +70,8 @@ class Worker:
                 self.learning.round(settings, partial(self.say, "working"))
         self._look_for_items()
         trouble = self.learning.trouble or self.broken
-        self.say("trouble" if trouble else "idle", trouble or "")
+        doing = "" if not self.background.busy else "Computing features" if self.ready else "Reading the data"
+        self.say("trouble" if trouble else "working" if doing else "idle", trouble or doing)
         return finished is not None
 
     def say(self, state: str, message: str = "") -> None:
@@ -82,8 +85,15 @@ class Worker:
     # Vectors.
 
     def _prepare(self) -> None:
-        """Start the first vectors, once there are items."""
-        if self.background.busy or self.project.count_items("ok") == 0:
+        """Read in what the command left of the data; then start the first vectors, if there are items."""
+        if self.background.busy:
+            return
+        if not self.read:
+            self.read = True
+            if not self.project.status().get("items", {}).get("finished", True):
+                self.background.start("items", partial(read_rest, self.project))
+                return
+        if self.project.count_items("ok") == 0:
             return
         self.ready = True
         self._items = self.project.count_items()
@@ -117,6 +127,10 @@ class Worker:
         if finished.error is not None:
             if finished.name == "vectors":
                 self._give_up(finished.error)
+            elif finished.name == "items":
+                self.broken = f"The data cannot be read to their end: {in_one_line(finished.error)}"
+            return
+        if finished.name == "items":
             return
         ids, matrix = finished.value
         if finished.name == "join":
@@ -167,6 +181,11 @@ class Worker:
 
         note(0)
         return note
+
+
+def read_rest(project: Project) -> None:
+    """Read in the rest of a large table or folder."""
+    read_in(project, source_of(project))
 
 
 def make_vectors(maker: Maker, ids: Indices, note: Callable[[int], None]) -> tuple[Indices, Any]:

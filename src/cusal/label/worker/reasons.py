@@ -75,10 +75,10 @@ def _nearest(points: Floats, known: Floats) -> Floats:
 
 def in_reserve(session: Session, taken: Sequence[int], count: int) -> list[tuple[int, Reason]]:
     """Return the open items that the model is least sure of after those that are taken, with their reasons."""
+    if len(session.pool.open) <= len(taken):
+        return []
     candidates, probs = session.view.candidates, session.view.probs[:, session.class_columns]
     free = np.flatnonzero(~np.isin(candidates, np.asarray(taken, dtype=np.int64)))
-    if len(free) == 0 or probs.shape[1] < 2:
-        return []
     best = np.partition(probs[free], -2, axis=1)[:, -2:]
     rows = free[np.argsort(best[:, 1] - best[:, 0], kind="stable")[:count]]
     pairs = closest_classes(probs[rows], session.classes_)

@@ -43,5 +43,5 @@ function table(heads, rows) {
 function disagreements(found) {
   const many = Array.isArray(found) ? found.length : (found ?? 0);
   if (!many) return element("p", { class: "soft" }, "There is no disagreement.");
-  return element("a", { class: "button", href: "/browse?disagree=1" }, `Look at ${plural(many, "disagreement")}`);
+  return element("a", { class: "button", href: "/browse?kind=disagree" }, `Look at ${plural(many, "disagreement")}`);
 }

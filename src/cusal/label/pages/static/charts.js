@@ -4,16 +4,18 @@ import { drawing } from "./elements.js";
 
 const fixed = (number) => Number(number.toFixed(2));
 
-/** A line from 0 to 100 % with an interval and its most likely value. */
+/** A line up to 100 % with an interval and its most likely value; it begins at a quarter below the interval. */
 export function intervalBar({ low, estimate, high }, words) {
-  const at = (share) => fixed(10 + 580 * share);
+  const start = Math.max(0, Math.floor(4 * low - 0.2) / 4);
+  const at = (share) => fixed(10 + (580 * (share - start)) / (1 - start));
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => start + part * (1 - start));
   return drawing(
     "svg",
     { viewBox: "0 0 600 46", role: "img", "aria-label": words, class: "chart" },
-    drawing("line", { class: "axis", x1: at(0), x2: at(1), y1: 18, y2: 18 }),
-    [0, 0.25, 0.5, 0.75, 1].map((share) => [
+    drawing("line", { class: "axis", x1: at(start), x2: at(1), y1: 18, y2: 18 }),
+    ticks.map((share) => [
       drawing("line", { class: "axis", x1: at(share), x2: at(share), y1: 14, y2: 22 }),
-      drawing("text", { class: "tick", x: at(share), y: 42, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle" }, `${100 * share} %`),
+      drawing("text", { class: "tick", x: at(share), y: 42, "text-anchor": share === start ? "start" : share === 1 ? "end" : "middle" }, `${Math.round(100 * share)} %`),
     ]),
     drawing("rect", { class: "band", x: at(low), y: 9, width: Math.max(3, at(high) - at(low)), height: 18, rx: 5 }),
     drawing("circle", { class: "point", cx: at(estimate), cy: 18, r: 7 }),

@@ -9,21 +9,21 @@ const MOST_PAIRS = 15;
 /** Bars of labels and predictions for each class. */
 export function drawBalance(root, rows, classes) {
   const known = new Map(rows.map((row) => [row.id, row]));
-  const shown = classes.map((found) => ({ ...found, ...(known.get(found.id) ?? { predicted: null }) }));
-  const most = Math.max(1, ...shown.map(({ labels }) => labels ?? 0));
-  const predicted = Math.max(1, ...shown.map((row) => row.predicted ?? 0));
-  const all = shown.reduce((sum, row) => sum + (row.predicted ?? 0), 0);
-  const lines = shown.map((row) =>
+  const shown = classes.map((found) => ({ ...found, ...known.get(found.id) }));
+  const mostLabels = Math.max(1, ...shown.map(({ labels }) => labels ?? 0));
+  const mostPredicted = Math.max(1, ...shown.map(({ predicted }) => predicted ?? 0));
+  const all = shown.reduce((sum, { predicted }) => sum + (predicted ?? 0), 0);
+  const lines = shown.map(({ name, colour, labels = 0, predicted = 0 }) =>
     element(
-      "tr",
-      { colour: row.colour },
-      element("th", { scope: "row" }, element("span", { class: "dot" }), " ", breakable(row.name)),
-      element("td", {}, bar((row.labels ?? 0) / most, "mine"), element("span", {}, count(row.labels ?? 0))),
-      element("td", {}, row.predicted === null ? "" : [bar(row.predicted / predicted, "theirs"), element("span", {}, all ? percent(row.predicted / all) : "0 %")]),
+      "li",
+      { colour },
+      element("span", { class: "balance-name" }, breakable(name)),
+      element("span", { class: "balance-line" }, bar(labels / mostLabels, "mine"), element("span", {}, count(labels))),
+      element("span", { class: "balance-line" }, bar(predicted / mostPredicted, "theirs"), element("span", {}, all ? percent(predicted / all) : "–")),
     ),
   );
-  const head = element("tr", {}, element("th", { scope: "col" }, "Class"), element("th", { scope: "col" }, "Labels"), element("th", { scope: "col" }, "Predicted"));
-  root.replaceChildren(element("table", { class: "balance" }, element("thead", {}, head), element("tbody", {}, lines)));
+  const words = "Above: labels. Below, in grey: the share of all items that the model takes for this class.";
+  root.replaceChildren(element("p", { class: "soft" }, words), element("ul", { class: "balance" }, lines));
 }
 
 function bar(share, name) {

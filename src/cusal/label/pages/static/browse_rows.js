@@ -1,0 +1,43 @@
+// One item in the list: a small picture or a text, its label, what the model says.
+
+import { element, paint } from "./elements.js";
+import { summary } from "./strip.js";
+import { percent } from "./words.js";
+
+/** Return the element of a row. */
+export function itemRow(row, page) {
+  const isPicture = page.kind === "image";
+  const look = isPicture
+    ? element("img", { src: `/media/${row.id}?side=200`, alt: "", loading: "lazy", decoding: "async", draggable: "false" })
+    : element("span", { class: "row-text", dir: "auto" }, row.text ?? summary(row));
+  const label = element("span", { class: "row-label" }, element("span", { class: "dot" }), element("span", {}));
+  const guess = element("span", { class: "row-guess" }, element("span", {}));
+  const box = element("span", { class: "row-box", "aria-hidden": "true" });
+  const people = element("span", { class: "row-people" });
+  const parts = isPicture ? [look, box, element("span", { class: "row-words" }, label, guess)] : [box, look, label, guess, people];
+  const made = element("div", { class: "row", role: "option", id: `row-${row.id}`, "aria-selected": "false", "data-id": row.id, title: row.key }, parts);
+  redress(made, row, page);
+  return made;
+}
+
+/** Write the label and the guess of a row again. */
+export function redress(made, row, page) {
+  if (!made) return;
+  const find = (id) => page.project.classes.find((found) => found.id === id) ?? null;
+  const [label, guess] = [find(row.label), find(row.prediction)];
+  const words = row.state === "missing" ? "file missing" : row.state === "broken" ? "file broken" : (label?.name ?? unlabelled(row.kind));
+  const place = made.querySelector(".row-label");
+  place.classList.toggle("none", !label);
+  place.lastElementChild.textContent = words;
+  place.firstElementChild.hidden = !label;
+  paint(place, label?.colour);
+  const said = made.querySelector(".row-guess");
+  said.firstElementChild.textContent = guess ? `model: ${guess.name}, ${percent(row.confidence ?? 0)}` : "";
+  said.title = guess ? `The model says ${guess.name}` : "";
+  said.classList.toggle("differs", Boolean(label && guess && label !== guess));
+  const people = made.querySelector(".row-people");
+  if (people) people.textContent = `${row.disagree ? "≠ " : ""}${(row.people ?? []).join(", ")}`;
+  made.setAttribute("aria-label", `${row.text ?? row.key}, ${words}${guess ? `, model says ${guess.name}` : ""}`);
+}
+
+const unlabelled = (kind) => (kind === "skip" ? "skipped" : kind === "unsure" ? "not sure" : "no label");

@@ -1,0 +1,88 @@
+// The Export page: choose formats, write the files, fetch them, or copy the commands that do the same.
+
+import { byId, element, note } from "./elements.js";
+import { read, send } from "./api.js";
+import { openPage } from "./page.js";
+import { count, plural, size, when } from "./words.js";
+
+const PAUSE = 700; // milliseconds between looks at an export under way
+
+const page = await openPage();
+
+const chosen = () => [...byId("form").querySelectorAll("[name=format]:checked")].map(({ value }) => value);
+
+function drawSummary() {
+  const { progress, classes } = page.project;
+  const rest = Math.max(0, progress.items - progress.labelled);
+  byId("summary").textContent = `${plural(progress.labelled, "label")} in ${plural(classes.length, "class", "classes")}, ${count(rest)} items to predict`;
+}
+
+async function drawFiles() {
+  const files = await read("/api/exports");
+  const lines = files.map(({ name, size: bytes, at }) =>
+    element("li", {}, element("a", { href: `/exports/${encodeURIComponent(name)}`, download: name }, name), element("span", {}, `${size(bytes)} · ${when(at)}`)),
+  );
+  byId("files").replaceChildren(lines.length ? element("ul", { class: "files" }, lines) : element("p", { class: "soft" }, "No file was written yet."));
+}
+
+function drawCommands() {
+  const place = page.project.place ?? "PROJECT";
+  const formats = chosen().filter((format) => format !== "model");
+  const more = formats.length ? ` --format ${formats.join(",")}` : "";
+  const data = page.kind === "image" ? "NEW_IMAGES/" : "NEW_DATA.csv";
+  byId("commands").replaceChildren(
+    element("p", { class: "soft" }, "Write labels, predictions and the model:"),
+    command(`cusal export ${quoted(place)}${more}`),
+    element("p", { class: "soft" }, "Use the model on new data:"),
+    command(`cusal predict ${quoted(place)} ${data} --out predictions.csv`),
+  );
+}
+
+const quoted = (text) => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+
+function command(words) {
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(words);
+      note("Copied.");
+    } catch {
+      note("This browser does not let pages copy. Select the line instead."); // pages without https may not
+    }
+  };
+  return element("div", { class: "command" }, element("code", { tabindex: 0 }, words), element("button", { type: "button", class: "small", on: { click: copy }, "aria-label": `Copy: ${words}` }, "Copy"));
+}
+
+function say(words, tone = "") {
+  byId("job").className = `job ${tone}`;
+  byId("job").textContent = words;
+}
+
+async function start(event) {
+  event.preventDefault();
+  const formats = chosen();
+  if (!formats.length) return say("Choose at least one format.", "bad");
+  byId("start").disabled = true;
+  say("Writing…");
+  try {
+    let job = await send("/api/exports", { formats });
+    while (job.state === "running") {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      job = await read(`/api/exports/${job.job}`);
+    }
+    await drawFiles();
+    if (job.state === "failed") say(job.message ?? "The export failed.", "bad");
+    else say("Done. The files are listed here and lie beside your data.", "good");
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    say(error.message, "bad");
+  } finally {
+    byId("start").disabled = false;
+  }
+  return undefined;
+}
+
+byId("form").addEventListener("submit", start);
+byId("form").addEventListener("change", drawCommands);
+drawSummary();
+drawCommands();
+await drawFiles();
