@@ -214,7 +214,7 @@ def export(
     project: Annotated[str, typer.Argument(help="A project file, its URL, or the data that it is about.")],
     out: Annotated[str | None, typer.Option(help="The folder to write. By default a new one.")] = None,
     formats: Annotated[
-        str, typer.Option("--format", help="Any of csv, jsonl, parquet, labelstudio, imagefolder.")
+        str, typer.Option("--format", help="Any of csv, jsonl, parquet, labelstudio, imagefolder, model.")
     ] = "csv",
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is there.")] = False,
 ) -> None:

@@ -6,14 +6,18 @@ import uuid
 import xml.etree.ElementTree as ElementTree
 import zipfile
 
+import numpy as np
 import pandas
 import pytest
 from PIL import Image
 
+import cusal
 from cusal.errors import CusalError
 from cusal.label.cells import plain_cell
 from cusal.label.export.write import write_archive, write_export
-from cusal.label.store import Answer, NewItem, Project, Settings
+from cusal.label.store import Answer, NewItem, Project, Round, Settings
+from cusal.label.worker.saved import Saved
+from cusal.loop.packed_session import pack
 
 HARD = ["../x", "CON", "🐈‍⬛ cat", "a/b", "a?b", "n" * 300, "=1+1", "plain"]
 
@@ -193,3 +197,16 @@ def test_the_card_counts_and_escapes(texts, tmp_path):
     text = (tmp_path / "out" / "card.md").read_text(encoding="utf-8")
     assert "There is no model" in text
     assert "People disagree on 1 items" in text
+
+
+def test_labels_are_exported_also_where_the_model_cannot_be_restored(texts, tmp_path):
+    texts.add_round(Round(1, 8, {}, session=b"damaged"))
+    notes = []
+    write_export(texts, tmp_path / "out", ["csv"], tell=notes.append)
+    assert len(rows_of(tmp_path / "out" / "labels.csv")) == len(HARD)
+    texts.change_settings(features="no_such_module:function")
+    saved = Saved(np.arange(3), "no_such_module:function", 3, 0, [], pack(cusal.Session(np.eye(3))))
+    texts.add_round(Round(2, 8, {}, session=saved.to_bytes()))
+    write_export(texts, tmp_path / "again", ["csv"], tell=notes.append)
+    assert len(rows_of(tmp_path / "again" / "labels.csv")) == len(HARD)
+    assert "no module 'no_such_module'" in notes[-1]

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from cusal._files import writing
 from cusal.errors import DataError, InvalidInput, NotReady
 from cusal.label.export import formats as known
 from cusal.label.export.card import make_card
@@ -35,7 +36,9 @@ def export_archive(place: str, folder: str, formats: Sequence[str]) -> Path:
     """Write an export of a project as one zip file with a new name into a folder; return its path."""
     with Project(project_place(place)) as project:
         name = f"{_name(project)}-{time.strftime('%Y-%m-%d-%H%M%S')}"
-        return write_archive(project, folder, name, formats)
+        with writing(folder):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            return write_archive(project, folder, name, formats, tell=say)
 
 
 def predict(model: str, data: str, out: str, *, text: str | None = None, trusted: bool = False) -> Path:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from cusal._files import write_whole
 from cusal._progress import Progress
+from cusal.errors import InvalidInput
 from cusal.label.export import formats as known
 from cusal.label.export.card import card_text, make_card
 from cusal.label.export.contents import Overview
@@ -17,6 +18,7 @@ from cusal.label.export.new_folder import new_folder
 from cusal.label.export.project_items import answered_items, open_items
 from cusal.label.export.project_model import ProjectModel, model_of_project
 from cusal.label.store.project import Project
+from cusal.label.worker.vectors import in_one_line
 
 Tell = Callable[[str], None]
 
@@ -38,7 +40,7 @@ def write_export(
     folder : path
         A folder that does not exist yet, or is empty. It appears when all its files are written.
     formats : sequence of str, default ("csv",)
-        Any of csv, jsonl, parquet, labelstudio, imagefolder.
+        Any of csv, jsonl, parquet, labelstudio, imagefolder, and model, which adds nothing to the model and its card.
     force : bool, default False
         Replace a folder that is there.
     tell : function of a str, optional
@@ -66,12 +68,15 @@ def write_export(
     kinds = [known.find(name) for name in dict.fromkeys(formats)]
     folder = Path(folder)
     with new_folder(folder, force=force) as part:
-        model = model_of_project(project, tell)
+        model = _model(project, tell)
         card = make_card(project, None if model is None else model.describe())
         write_whole(part / "card.json", json.dumps(card, indent=2, ensure_ascii=False).encode())
         write_whole(part / "card.md", card_text(card).encode())
         if model is not None:
-            model.write(part / "model.cusal", card)
+            try:
+                model.write(part / "model.cusal", card)
+            except InvalidInput as error:  # a model of the user's that no file can hold
+                tell(f"The model is not in the export: {error}")
         with ExitStack() as stack:
             sinks = []
             for kind in kinds:
@@ -82,17 +87,33 @@ def write_export(
     return [folder / name for name in names]
 
 
-def write_archive(project: Project, folder: str | os.PathLike[str], name: str, formats: Sequence[str]) -> Path:
-    """Write an export as one zip file NAME.zip, completely or not at all; return its path."""
+def write_archive(
+    project: Project,
+    folder: str | os.PathLike[str],
+    name: str,
+    formats: Sequence[str] = ("csv",),
+    *,
+    tell: Tell = lambda text: None,
+) -> Path:
+    """Write an export as one zip file NAME.zip into a folder, completely or not at all; return its path."""
     path = Path(folder) / f"{name}.zip"
     with TemporaryDirectory(prefix=".", dir=folder) as work:
         export, part = Path(work) / name, Path(work) / path.name
-        write_export(project, export, formats)
+        write_export(project, export, formats, tell=tell)
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in sorted(export.rglob("*")):
                 archive.write(file, file.relative_to(work))
         os.replace(part, path)
     return path
+
+
+def _model(project: Project, tell: Tell) -> ProjectModel | None:
+    """Return the model of a project; labels are exported also where it cannot be restored."""
+    try:
+        return model_of_project(project, tell)
+    except Exception as error:  # features and models of the user's may raise anything
+        tell(f"Only labels are exported, since the model cannot be used here: {in_one_line(error)}")
+        return None
 
 
 def _overview(project: Project, model: ProjectModel | None, written: str) -> Overview:
@@ -105,12 +126,13 @@ def _feed(sinks: Sequence[known.Sink], project: Project, model: ProjectModel | N
     for answered in answered_items(project, labels):
         for sink in sinks:
             sink.answered(answered)
-    if model is None:
+    takers = [sink for sink in sinks if sink.takes_predictions]
+    if model is None or not takers:
         return
     ids = open_items(project, labels)
     with Progress(len(ids), title="predicting", unit="items", always=False) as progress:
         for chunk in model.predictions(project, ids):
-            for sink in sinks:
+            for sink in takers:
                 sink.predicted(chunk)
             progress.advance(len(chunk.items))
 

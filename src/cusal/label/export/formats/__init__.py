@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, cast
+from typing import ClassVar, Protocol, cast
 
 from cusal.errors import UnknownName
 from cusal.label.export.contents import AnsweredItem, Overview, Predicted
@@ -16,6 +16,8 @@ from cusal.label.export.contents import AnsweredItem, Overview, Predicted
 
 class Sink(Protocol):
     """An export in one format, which is being written to a folder; it appears in its place when all is written."""
+
+    takes_predictions: ClassVar[bool]
 
     def __init__(self, folder: Path, overview: Overview) -> None: ...
 

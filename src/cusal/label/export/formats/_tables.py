@@ -10,6 +10,7 @@ Texts are in the tables where items are texts; otherwise the key says which row 
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import ClassVar
 
 from cusal.label.export.contents import AnsweredItem, Overview, Predicted
 from cusal.label.export.table_files import Schema, TableWriter, Values, open_table
@@ -30,6 +31,7 @@ class TableSink:
     """The tables of an export, in the format of `suffix`."""
 
     suffix: str
+    takes_predictions: ClassVar[bool] = True
 
     def __init__(self, folder: Path, overview: Overview) -> None:
         self._texts = overview.settings.kind == "text"

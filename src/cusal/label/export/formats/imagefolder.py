@@ -11,6 +11,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import ClassVar
 
 from cusal._files import write_whole, writing
 from cusal.errors import InvalidInput
@@ -20,6 +21,8 @@ from cusal.label.export.file_names import UniqueNames
 
 class Sink:
     """The copies of an export."""
+
+    takes_predictions: ClassVar[bool] = False
 
     def __init__(self, folder: Path, overview: Overview) -> None:
         if overview.settings.kind != "image":

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
@@ -33,6 +33,8 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 class Sink:
     """The tasks of an export."""
+
+    takes_predictions: ClassVar[bool] = True
 
     def __init__(self, folder: Path, overview: Overview) -> None:
         self._kind, self._folder = overview.settings.kind, Path(overview.settings.data).name
