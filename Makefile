@@ -18,7 +18,7 @@ MAKE_VENV = $(PYTHON) -m venv $(1) 2>/dev/null || { $(PYTHON) -m venv --clear --
 	$(PYTHON) -m pip --quiet --disable-pip-version-check --python $(1)/bin/python install pip; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-slow test-peers test-oldest coverage durations lint format hooks constraints bench clean
+.PHONY: help demo label-demo check test test-slow test-peers test-oldest coverage durations lint format hooks constraints bench clean
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,6 +26,10 @@ help:  ## What can be made
 demo: $(VENV)/.demo  ## Compare strategies on handwritten digits and write demo/report.html
 	@mkdir -p demo && rm -f demo/runs.db*
 	@$(BIN)/cusal bench demo --store demo/runs.db && $(BIN)/cusal report demo/runs.db --out demo --format html
+
+label-demo: $(VENV)/.label  ## Label 2,000 handwritten digits in the browser; starting again continues
+	@mkdir -p demo && $(BIN)/python -m cusal.label.demo demo/digits
+	@$(BIN)/cusal label demo/digits --classes 0,1,2,3,4,5,6,7,8,9 $(LABEL_OPTIONS)
 
 check: lint $(VENV)/.compiled  ## Before every commit: lint, types, and the tests that take a fraction of a second each
 	$(BIN)/python $(PYTEST) --quick
@@ -88,10 +92,15 @@ $(VENV)/.demo: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 	@$(BIN)/python $(PIP) --editable '.[torch,bench]'
 	@touch $@
 
+$(VENV)/.label: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
+	@echo "Installing cusal with what labelling needs; this happens once ..."
+	@$(BIN)/python $(PIP) --editable '.[label,images,torch]'
+	@touch $@
+
 $(VENV)/.test: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 	@echo "Installing cusal with everything that the tests need; this happens once ..."
 	@$(BIN)/python $(PIP) --editable ".[$(EXTRAS)]"
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.label
 
 # Processes that test at once would each compile what is not in numba's cache.
 $(VENV)/.compiled: $(wildcard src/cusal/calibration/*.py) $(VENV)/.test

@@ -1,6 +1,8 @@
 from . import calibration, datasets, metrics, models, recalibration, scale, strategies
 from ._version import __version__
 from .errors import CusalError
+from .label.export.item_classifier import ItemClassifier
+from .label.export.model_file import load_model
 from .loop.pool import Pool
 from .loop.query import query
 from .loop.session import Session
@@ -15,6 +17,7 @@ from .strategies._view import View
 __all__ = [
     "Calibration",
     "CusalError",
+    "ItemClassifier",
     "Picks",
     "Pool",
     "Query",
@@ -25,6 +28,7 @@ __all__ = [
     "__version__",
     "calibration",
     "datasets",
+    "load_model",
     "metrics",
     "models",
     "noisy",

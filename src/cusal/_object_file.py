@@ -17,6 +17,7 @@ import os
 import pickle
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -24,10 +25,11 @@ from typing import Any
 import numpy as np
 
 from cusal._files import write_whole
-from cusal.errors import DataError
+from cusal.errors import DataError, InvalidInput
 
 SAFE = ("cusal.", "sklearn.", "torch.nn.")
 SMALL = 64  # arrays of up to this many numbers are written into the JSON
+LARGE = 1 << 20  # bytes from which on a part is not compressed: it is numbers, which hardly get smaller
 KINDS = ("tuple", "dict", "array", "tensor", "name", "estimator", "object", "module", "pickle")
 FUNCTIONS = ("sklearn.feature_selection.", "sklearn.metrics.")  # whose functions are settings of estimators
 Node = Any  # what JSON holds
@@ -52,15 +54,23 @@ def write_objects(path: str | os.PathLike[str], content: Any, *, pickle_fitted: 
     write_whole(path, as_bytes(content, pickle_fitted=pickle_fitted))
 
 
-def as_bytes(content: Any, *, pickle_fitted: bool = False) -> bytes:
-    """Return what `write_objects` writes to a file."""
+def as_bytes(
+    content: Any, *, pickle_fitted: bool = False, pickles: bool = True, beside: Mapping[str, bytes] | None = None
+) -> bytes:
+    """Return what `write_objects` writes to a file.
+
+    With `pickles` false, what can only be pickled raises `InvalidInput`. `beside` are further files of the archive by
+    name, which `read_objects` leaves alone.
+    """
     writer = _Writer(pickle_fitted)
     tree = json.dumps(writer.encode(content))
+    if writer.pickled and not pickles:
+        raise InvalidInput(f"a {writer.pickled[0]} can only be saved as a pickle, which this file may not hold.")
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("content.json", tree)
-        for name, part in writer.parts.items():
-            archive.writestr(name, part)
+        for name, part in (writer.parts | dict(beside or {})).items():
+            archive.writestr(name, part, zipfile.ZIP_STORED if len(part) >= LARGE else zipfile.ZIP_DEFLATED)
         if writer.tensors:
             from safetensors.torch import save
 
@@ -92,6 +102,7 @@ class _Writer:
         self.pickle_fitted = pickle_fitted
         self.parts: dict[str, bytes] = {}  # by their names in the archive
         self.tensors: dict[str, Any] = {}
+        self.pickled: list[str] = []  # the classes of what has no other form
 
     def encode(self, value: Any) -> Node:
         if value is None or type(value) in (bool, int, float, str):
@@ -138,6 +149,7 @@ class _Writer:
                 return {"#": "object", "class": _name(kind), "state": self.encode(dict(vars(value)))}
         except _Unwritable:
             pass
+        self.pickled.append(_name(kind))
         try:
             return {"#": "pickle", "class": _name(kind), "in": self._part("pickles/{}.pickle", pickle.dumps(value))}
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -226,7 +238,10 @@ class _Reader:
         return found
 
     def _estimator(self, node: Node) -> Any:
-        return self._class(node["class"])(**self.decode(node["settings"]))
+        kind = self._class(node["class"])
+        if not hasattr(kind, "get_params") and not self.trusted:  # calling a class of another kind may do anything
+            raise ValueError(f"{node['class']} is not an estimator")
+        return kind(**self.decode(node["settings"]))
 
     def _object(self, node: Node) -> Any:
         kind = self._class(node["class"])
@@ -267,6 +282,8 @@ class _Reader:
             found = getattr(found, part)
         if not isinstance(found, type):
             raise DataError(f"{self.path}: {name} is not a class; expected a file written by save().")
+        if not f"{found.__module__}.".startswith(SAFE):  # a module of scikit-learn may have imported any other
+            self._need_trust(f"an object of {found.__module__}:{found.__qualname__}")
         return found
 
     def _need_trust(self, what: str) -> None:

@@ -210,6 +210,48 @@ def label(
 
 
 @app.command()
+def export(
+    project: Annotated[str, typer.Argument(help="A project file, its URL, or the data that it is about.")],
+    out: Annotated[str | None, typer.Option(help="The folder to write. By default a new one.")] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Any of csv, jsonl, parquet, labelstudio, imagefolder, model.")
+    ] = "csv",
+    force: Annotated[bool, typer.Option("--force", help="Replace a folder that is there.")] = False,
+) -> None:
+    """Write the labels of a project, predictions of everything else, and the model with a card.
+
+    Example: cusal export photos.cusal.db --format csv,imagefolder
+
+    In Python: cusal.label.write_export(project, "photos-export", ["csv"])
+    """
+    from cusal.label.export import command
+
+    for path in command.export(project, out, command.as_formats(formats), force=force):
+        print(path)
+
+
+@app.command()
+def predict(
+    model: Annotated[str, typer.Argument(help="A model file that cusal export wrote, or a project.")],
+    data: Annotated[str, typer.Argument(help="A folder of images, or a table, as for cusal label.")],
+    out: Annotated[str, typer.Option(help="The table to write: .csv, .jsonl or .parquet.")] = "predictions.csv",
+    text: Annotated[str | None, typer.Option(help="The column with the texts, if it is not found.")] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run code of yours that the model file names, such as own features.")
+    ] = False,
+) -> None:
+    """Classify new data: the class of each item, how sure it is, and the probability of every class.
+
+    Example: cusal predict model.cusal new_photos --out predictions.csv
+
+    In Python: cusal.load_model("model.cusal").predict_proba(items)
+    """
+    from cusal.label.export import command
+
+    print(command.predict(model, data, out, text=text, trusted=trust))
+
+
+@app.command()
 def strategies() -> None:
     """List the strategies, each with what it does.
 

@@ -183,6 +183,10 @@ def test_files_never_run_code_without_trust(tmp_path):
     for node in (
         {"#": "object", "class": "subprocess:Popen", "state": None},
         {"#": "estimator", "class": "os:system", "settings": {"#": "dict", "of": []}},
+        # Classes that a module of scikit-learn or cusal merely imported, and one that is no estimator.
+        {"#": "estimator", "class": "sklearn.base:np.memmap", "settings": {"#": "dict", "of": []}},
+        {"#": "object", "class": "cusal._object_file:zipfile.ZipFile", "state": None},
+        {"#": "estimator", "class": "cusal._progress:Progress", "settings": {"#": "dict", "of": [["total", 1]]}},
         {"#": "pickle", "class": "x:Y", "in": "pickles/0.pickle"},
         {"#": "name", "of": "os:system"},
         {"#": "name", "of": "numpy:load"},
@@ -192,7 +196,7 @@ def test_files_never_run_code_without_trust(tmp_path):
         with zipfile.ZipFile(tmp_path / "forged", "w") as archive:
             archive.writestr("content.json", json.dumps(tree))
             archive.writestr("pickles/0.pickle", pickle.dumps(Bomb()))
-        with pytest.raises(DataError, match=r"trusted=True|is no type or function"):
+        with pytest.raises(DataError, match=r"trusted=True|is no type or function|is not an estimator"):
             cusal.Session.load(tmp_path / "forged", X)
         del tree["of"][0]
 

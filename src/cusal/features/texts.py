@@ -102,8 +102,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, texts: Iterable[str]) -> Any:
         checked, components = as_texts(texts), as_count(self.components, "components")
-        self.words_ = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b")
-        self.pieces_ = TfidfVectorizer(analyzer="char_wb", ngram_range=PIECES)
+        self.words_, self.pieces_ = vectorizers()
         try:
             rows = _joined(self.words_.fit_transform(checked), self.pieces_.fit_transform(checked))
         except ValueError as error:
@@ -115,6 +114,14 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _shaped(self, rows: Any) -> Any:
         return rows @ self.directions_ if self.dense else rows
+
+
+def vectorizers(words: Any = None, pieces: Any = None) -> tuple[TfidfVectorizer, TfidfVectorizer]:
+    """Return what weighs words and pieces of words, unfitted; with a vocabulary each, if they are given."""
+    return (
+        TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", vocabulary=words),
+        TfidfVectorizer(analyzer="char_wb", ngram_range=PIECES, vocabulary=pieces),
+    )
 
 
 def _joined(words: Any, pieces: Any) -> Any:

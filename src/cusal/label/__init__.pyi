@@ -1,3 +1,4 @@
+from .export.write import write_export
 from .store.predictions import Predictions
 from .store.project import Project
 from .store.records import (
@@ -34,4 +35,5 @@ __all__ = [
     "Row",
     "Settings",
     "Undone",
+    "write_export",
 ]

@@ -24,15 +24,17 @@ Points = NDArray[np.float32]
 
 
 class Neighbours:
-    """Points (n, d), and which of them are nearest to others by Euclidean distance."""
+    """Points (n, d), and which of them are nearest to others by Euclidean distance.
 
-    def __init__(self, points: Floats) -> None:
+    centres: of the cells of a larger pool, (cells, d), if they are known already; None up to 20,000 points.
+    """
+
+    def __init__(self, points: Floats, centres: Points | None = None) -> None:
         self.points: Points = np.ascontiguousarray(points, dtype=np.float32)
-        self._centres: Points | None = None
-        if len(self.points) > EXACT:
-            self._centres = _centres(self.points)
-            self._members = _grouped(_nearest(self.points, self._centres, 1)[:, 0], len(self._centres))
-            self._near = _nearest(self._centres, self._centres, min(PROBED, len(self._centres)))
+        self.centres = _centres(self.points) if centres is None and len(self.points) > EXACT else centres
+        if self.centres is not None:
+            self._members = _grouped(_nearest(self.points, self.centres, 1)[:, 0], len(self.centres))
+            self._near = _nearest(self.centres, self.centres, min(PROBED, len(self.centres)))
 
     def of_pool(self, count: int) -> Indices:
         """Return the positions of the nearest others of each point, in no order, (n, count)."""
@@ -47,10 +49,10 @@ class Neighbours:
     def find(self, points: Floats, count: int) -> Indices:
         """Return the positions of the nearest points of the pool for each of the given ones, in no order."""
         points = np.ascontiguousarray(points, dtype=np.float32)
-        if self._centres is None:
+        if self.centres is None:
             return _nearest(points, self.points, count)
         found = np.empty((len(points), count), dtype=np.int64)
-        groups = _grouped(_nearest(points, self._centres, 1)[:, 0], len(self._centres))
+        groups = _grouped(_nearest(points, self.centres, 1)[:, 0], len(self.centres))
         for cell, rows in enumerate(groups):
             if len(rows):
                 found[rows] = self._within(cell, points[rows], count)

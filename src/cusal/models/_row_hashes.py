@@ -1,7 +1,7 @@
 """Rows of a matrix told apart by their content: a number of 64 bits for each, at the speed of reading them.
 
 Equal rows have equal numbers, whether they are kept in float32 or float64 and wherever they lie. Two different rows
-share one with a probability of about 2**-64.
+share one with a probability of about 2**-64. Sparse rows are compared as float32.
 """
 
 from typing import Any
@@ -24,8 +24,9 @@ def row_hashes(X: Any) -> Hashes:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        # Each row is summed by itself and in the order of its columns, so that its sum is the same in any matrix.
-        sums: NDArray[np.float64] = X.astype(np.float64) @ rng.random(X.shape[1]) + 0.0
+        # Each row is summed by itself and in the order of its columns, so that its sum is the same in any matrix. In
+        # float32, since scikit-learn's fit_transform and transform of one text differ in the last bit of float64.
+        sums: NDArray[np.float64] = X.astype(np.float32).astype(np.float64) @ rng.random(X.shape[1]) + 0.0
         return _scattered(sums.view(np.uint64).copy())
     multipliers = rng.integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     hashes = np.empty(len(X), dtype=np.uint64)

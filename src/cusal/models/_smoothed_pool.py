@@ -16,7 +16,9 @@ Local scales s: Zelnik-Manor and Perona 2004, "Self-tuning spectral clustering";
 | U | U | smoothed features |
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from functools import cached_property
 from typing import Any, Self
 from weakref import WeakValueDictionary
 
@@ -28,6 +30,7 @@ from cusal.models._encoding import Encoding, Standardise, root_mean_square
 from cusal.models._neighbours import Neighbours
 from cusal.models._row_hashes import fingerprint, row_hashes
 
+STATE = ("A", "near", "reach", "mean", "scale", "order", "hashes")
 SMALLEST_REACH = 1e-6  # where all neighbours are equal; items have norm 1 on average
 
 
@@ -43,8 +46,8 @@ class Settings:
 class SmoothedPool:
     """The smoothed features of a pool, and of items outside it, in float32. Copies of a model share it.
 
-    A, U: encoded and smoothed features, (n, d). reach: how far the neighbours of each item are, (n,). hashes: of the
-    rows, sorted, which lie at the positions `order`.
+    A, U: encoded and smoothed features, (n, d). near: the neighbours of each item, (n, count). reach: how far they are,
+    (n,). hashes: of the rows, sorted, which lie at the positions `order`.
     """
 
     def __init__(self, X: Any, settings: Settings) -> None:
@@ -52,17 +55,38 @@ class SmoothedPool:
         self.encoding = Encoding.learn(X, settings.standardise)
         self.A = self.encoding.dense(X).astype(np.float32)
         self.index = Neighbours(self.encoding.places(self.A))
-        self.count = min(settings.neighbours, len(self.A) - 1)
+        self.near = self.index.of_pool(min(settings.neighbours, len(self.A) - 1))
         smoothed, self.reach = self._smooth()
         self.mean = smoothed.mean(axis=0)
         self.scale = root_mean_square(smoothed - self.mean)
-        self.U = ((smoothed - self.mean) / self.scale).astype(np.float32)
+        self.U = self._scaled(smoothed)
         hashes = row_hashes(X)
         self.order = np.argsort(hashes, kind="stable")  # of equal rows the first one stands for all
         self.hashes = hashes[self.order]
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self  # it never changes
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs, as plain values and arrays: all but what follows from it in a second."""
+        own = {name: getattr(self, name) for name in STATE}
+        smaller = {"near": self.near.astype(np.int32), "order": self.order.astype(np.int32)}
+        return own | smaller | {"settings": astuple(self.settings), "centres": self.index.centres}
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any], encoding: Encoding) -> Self:
+        """Return the pool of a `state`; the pool's own features are computed when an item of it is met."""
+        pool = cls.__new__(cls)
+        vars(pool).update({name: state[name] for name in STATE})
+        pool.near, pool.order = state["near"].astype(np.int64), state["order"].astype(np.int64)
+        pool.settings, pool.encoding = Settings(*state["settings"]), encoding
+        pool.index = Neighbours(encoding.places(pool.A), state["centres"])
+        return pool
+
+    @cached_property
+    def U(self) -> Floats:  # noqa: N802 - the symbol of the formula
+        """(n, d): the smoothed features of the pool."""
+        return self._scaled(self._smooth()[0])
 
     def features(self, X: Any) -> Floats:
         """Return the smoothed features of items, (n, d); those of the pool are looked up."""
@@ -72,8 +96,9 @@ class SmoothedPool:
         if known.all():
             found: Floats = self.U[self.order[place]]
             return found
-        features = np.empty((len(known), self.U.shape[1]), dtype=self.U.dtype)
-        features[known] = self.U[self.order[place[known]]]
+        features = np.empty((len(known), self.A.shape[1]), dtype=self.A.dtype)
+        if known.any():
+            features[known] = self.U[self.order[place[known]]]
         features[~known] = self._outside(self.encoding.dense(X[np.flatnonzero(~known)]))
         return features
 
@@ -84,7 +109,7 @@ class SmoothedPool:
 
     def _outside(self, rows: Floats) -> Floats:
         points = self.encoding.places(rows)
-        near = self.index.find(points, self.count)
+        near = self.index.find(points, self.near.shape[1])
         squared = _squared(points, near, self.index.points)
         reach = _reach(squared)
         weights = np.exp(-squared / (reach[:, None] * self.reach[near]))
@@ -97,12 +122,11 @@ class SmoothedPool:
 
     def _smooth(self) -> tuple[Floats, Floats]:
         """Return the pool's features after the step, and how far the neighbours of each item reach."""
-        n, step = len(self.A), self.settings.smoothing
-        near = self.index.of_pool(self.count)
+        n, step, near = len(self.A), self.settings.smoothing, self.near
         squared = _squared(self.index.points, near, self.index.points)
         reach = _reach(squared)
         weights = np.exp(-squared / (reach[:, None] * reach[near]))
-        rows = np.repeat(np.arange(n), self.count)
+        rows = np.repeat(np.arange(n), near.shape[1])
         graph = csr_matrix((weights.ravel(), (rows, near.ravel())), shape=(n, n))
         graph = graph.maximum(graph.T)
         degree = np.asarray(graph.sum(axis=1)).ravel()
@@ -114,6 +138,10 @@ class SmoothedPool:
         means[alone] = self.A[alone]
         smoothed: Floats = (1 - step) * self.A + step * means
         return smoothed, reach
+
+    def _scaled(self, smoothed: Floats) -> Floats:
+        scaled: Floats = ((smoothed - self.mean) / self.scale).astype(np.float32)
+        return scaled
 
 
 def _squared(points: Floats, near: Indices, pool: Floats) -> Floats:

@@ -1,6 +1,5 @@
 """Exports from the page: written by a process of their own, into a folder beside the project."""
 
-import importlib
 import subprocess
 import sys
 import threading
@@ -9,13 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cusal.errors import CusalError, ProjectError
-from cusal.label.store import Project
-
 
 @dataclass
 class Job:
-    """An export: its id, "running", "done" or "failed", and why it failed."""
+    """An export: its id, "running", "done" or "failed", and why it failed or what it lacks."""
 
     id: str
     state: str = "running"
@@ -44,7 +40,8 @@ class ExportJobs:
         with self._lock:
             if self.last is not None and self.last.state == "running":
                 return self.last
-            command = [sys.executable, "-m", "cusal.label.server.export_jobs", self.place, str(self.folder), *formats]
+            command = [sys.executable, "-m", "cusal.label.export", self.place, "--out", str(self.folder), "--zip"]
+            command += ["--format", ",".join(formats)]
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
             )
@@ -63,6 +60,8 @@ class ExportJobs:
         lines = [line.strip() for line in errors.splitlines() if line.strip()]
         if process.returncode:
             job.message = lines[-1] if lines else f"The export ended with exit code {process.returncode}."
+        else:  # sentences on what could not be written; lines on progress are none
+            job.message = " ".join(line for line in lines if line.endswith(".")) or None
         job.state = "failed" if process.returncode else "done"
 
 
@@ -72,23 +71,3 @@ def files_in(folder: Path) -> list[Path]:
         return []
     found = [path for path in folder.iterdir() if path.is_file() and not path.is_symlink() and path.name[0] != "."]
     return sorted(found, key=lambda path: (-path.stat().st_mtime, path.name))
-
-
-def main(place: str, folder: str, *formats: str) -> int:
-    """Write an export; return the exit code."""
-    try:
-        write_export = importlib.import_module("cusal.label.export").write_export
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        with Project(place) as project:
-            write_export(project, Path(folder), list(formats))
-    except CusalError as error:
-        print(" ".join(str(error).split()), file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(ProjectError(f"{folder} cannot be written ({error.strerror}); free some space."), file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

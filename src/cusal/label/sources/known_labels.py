@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cusal.errors import DataError
+from cusal.label.cells import plain_cell
 from cusal.label.sources.delimited import Delimited
 
 KEYS = ("file", "filename", "file_name", "path", "image", "key", "id", "row")
@@ -26,4 +27,6 @@ def read_labels(path: Path) -> Iterator[tuple[str, str]]:
     for record in table.records():
         key, label = record.get(keyed), record.get(labelled)
         if key and label and str(label).strip():
-            yield str(key).strip().replace("\\", "/").removeprefix("./"), str(label).strip()
+            # Files that cusal exported have an apostrophe before what a spreadsheet would take for a formula.
+            plain_key, plain_label = plain_cell(str(key)), plain_cell(str(label))
+            yield plain_key.strip().replace("\\", "/").removeprefix("./"), plain_label.strip()

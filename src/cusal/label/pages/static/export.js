@@ -86,7 +86,7 @@ async function start(event) {
     }
     await drawFiles();
     if (job.state === "failed") say(job.message ?? "The export failed.", "bad");
-    else say("Done. The files are listed here and lie beside your data.", "good");
+    else say(job.message ? `Done. ${job.message}` : "Done. The file is listed here and lies beside your data.", "good");
   } catch (error) {
     if (error.status === undefined) throw error;
     say(error.message, "bad");
