@@ -1,5 +1,6 @@
-from . import calibration, datasets, metrics, models, recalibration, scale, strategies
+from . import audit, calibration, datasets, metrics, models, recalibration, scale, strategies
 from ._version import __version__
+from .audit.audit import Audit
 from .errors import CusalError
 from .loop.pool import Pool
 from .loop.query import query
@@ -13,6 +14,7 @@ from .strategies._strategy import Strategy
 from .strategies._view import View
 
 __all__ = [
+    "Audit",
     "Calibration",
     "CusalError",
     "Picks",
@@ -23,6 +25,7 @@ __all__ = [
     "Strategy",
     "View",
     "__version__",
+    "audit",
     "calibration",
     "datasets",
     "metrics",
