@@ -3,6 +3,7 @@
 audit.ask(20)  ->  somebody checks these predictions  ->  audit.tell(indices, true labels)  ->  audit.accuracy()
 """
 
+import copy
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
@@ -103,6 +104,23 @@ class Audit:
     def answers(self) -> dict[int, bool | None]:
         """Whether the prediction of each checked item is right, by position; None where nobody could tell."""
         return dict(self._checks.answers.right)
+
+    @property
+    def true_labels(self) -> dict[int, Hashable]:
+        """The true label of each item for which it was told, by position."""
+        return dict(self._checks.answers.true)
+
+    @property
+    def checked_in_order(self) -> Indices:
+        """The checked items that the estimates rest on: the beginning of the audit's order, without a gap."""
+        return self._checks.prefix.copy()
+
+    def as_after(self, count: int) -> Self:
+        """Return the audit as it was after the first `count` checks of its order, without those that were hunted."""
+        items = self._checks.prefix[:count].tolist()
+        earlier = copy.copy(self)
+        earlier._checks = self._checks.with_answers_of(items)
+        return earlier
 
     @property
     def predicted(self) -> NDArray[Any]:
@@ -216,9 +234,13 @@ class Audit:
         interval of `accuracy` still holds. Hunting finds errors; it does not narrow the interval.
         """
         as_count(count, "count", least=1)
-        self._checks.begin_hunt()
+        self.begin_hunt()
         rows = self._checks.next(self._checks.suspects, count)
         return Suspects(rows, self._checks.suspicion[rows])
+
+    def begin_hunt(self) -> None:
+        """Fix the score by which suspicious items are hunted, as the first call of `hunt` does."""
+        self._checks.begin_hunt()
 
     def calibrated(self) -> NDArray[np.float64]:
         """Return the chance that each prediction is right, (n,), from the confidence and what was checked.
@@ -266,11 +288,11 @@ class Audit:
         checks, prefix = self._checks, self._checks.prefix
         if len(prefix) == 0:
             raise NotReady("no item was checked in the audit's order; ask() for some, check them, tell() the answers.")
-        low, high = (
-            anytime_interval(1 - checks.right(prefix, unknown_right), checks.rates[prefix], checks.rates, level)
-            for unknown_right in (True, False)
-        )
-        return Share(checks.share(None, level).estimate, 1 - high[1], 1 - low[0], len(prefix), level)
+        optimistic, pessimistic = (1 - checks.right(prefix, flag) for flag in (True, False))
+        low, high = anytime_interval(pessimistic, checks.rates[prefix], checks.rates, level)
+        if not np.array_equal(optimistic, pessimistic):
+            low, _ = anytime_interval(optimistic, checks.rates[prefix], checks.rates, level)
+        return Share(checks.share(None, level).estimate, 1 - high, 1 - low, len(prefix), level)
 
     def _as_mask(self, where: Any) -> Mask:
         mask = as_array(where, "where")

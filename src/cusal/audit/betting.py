@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from cusal._types import Floats
 
 CAUTION = 0.9
-STEPS = 40  # of the bisection: 1e-12
+STEPS = 30  # of the bisection: 1e-9
 FIRST_VARIANCE = 0.25
 
 

@@ -5,6 +5,7 @@ They are counted by themselves: the region of the most suspicious items that is 
 and the sample stands for the rest.
 """
 
+import copy
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +33,15 @@ class Checks:
         self.claims, self.identities, self.seed = claims, identities, seed
         self.answers = Answers(claims)
         self.hunting_since: int | None = None  # how many answers there were when hunting began
+
+    def with_answers_of(self, items: list[int]) -> "Checks":
+        """Return the same order with the answers about these items alone, and without a hunt."""
+        checks = copy.copy(self)
+        checks.answers = Answers(self.claims)
+        checks.answers.right = {item: self.answers.right[item] for item in items}
+        checks.answers.true = {item: self.answers.true[item] for item in items if item in self.answers.true}
+        checks.hunting_since = None
+        return checks
 
     @cached_property
     def rates(self) -> NDArray[np.float64]:
