@@ -49,6 +49,16 @@ def test_hunting_does_not_bias_the_estimate():
     assert np.mean(naive) < -0.05
 
 
+def test_classes_of_which_most_checks_were_hunted_have_no_estimate():
+    confidence, right = overconfident(400)
+    audit = Audit(predicted=np.arange(400) % 40, confidence=confidence)
+    check(audit, audit.ask(150), right)
+    for _ in range(4):
+        check(audit, audit.hunt(40).indices, right)
+    assert {one.share is None for one in audit.by_class()} == {True, False}
+    audit.accept(0.2)
+
+
 def test_calibrated_confidence_is_closer_to_the_truth():
     confidence, right = overconfident()
     audit = audit_of(confidence)

@@ -15,7 +15,7 @@ from cusal._checks import as_array, as_batch_size, as_count
 from cusal._types import Indices
 from cusal.audit import guarantees
 from cusal.audit.betting import anytime_interval
-from cusal.audit.checks import FEWEST, Checks, Mask
+from cusal.audit.checks import Checks, Mask
 from cusal.audit.claims import from_labels, from_probs
 from cusal.audit.error_model import Suspects, calibrated
 from cusal.audit.estimates import Needed, Share, Slice
@@ -200,7 +200,7 @@ class Audit:
         """Return the share of right predictions in a part of the items; its `share` is None below five checks."""
         inside = self._as_mask(where)
         size, checks = int(inside.sum()), int(inside[self._checks.prefix].sum())
-        share = self._checks.share(inside, level) if size and checks >= min(FEWEST, size) else None
+        share = self._checks.share(inside, level) if size and self._checks.says_something(inside) else None
         return Slice(name, size, checks, share)
 
     def macro_f1(self, *, level: float = 0.95) -> Share:

@@ -113,14 +113,23 @@ class Checks:
         """Return the most suspicious items, as far as they are answered without a gap."""
         return np.empty(0, dtype=np.int64) if self.hunting_since is None else self.answered_beginning(self.suspects)
 
-    def spread(self, inside: Mask | None, *, unknown_right: bool) -> Spread:
-        """Return the estimated share of wrong predictions among items, without those that were hunted."""
+    def rest(self, inside: Mask | None) -> tuple[Mask, Indices]:
+        """Return which items were not hunted, (N,), and the sample that stands for them."""
         rest = np.ones(len(self.claims), dtype=np.bool_) if inside is None else inside.copy()
         rest[self.hunted()] = False
+        return rest, self.prefix[rest[self.prefix]]
+
+    def says_something(self, inside: Mask) -> bool:
+        """Return whether enough items were checked to estimate the share of right ones among some."""
+        rest, items = self.rest(inside)
+        return len(items) >= min(FEWEST, int(rest.sum()))
+
+    def spread(self, inside: Mask | None, *, unknown_right: bool) -> Spread:
+        """Return the estimated share of wrong predictions among items, without those that were hunted."""
+        rest, items = self.rest(inside)
         size = int(rest.sum())
         if size == 0:
             return Spread(0.0, 0.0, 0.0, 0.0)
-        items = self.prefix[rest[self.prefix]]
         least = 1 if inside is None else min(FEWEST, size)
         if len(items) < least:
             raise NotReady(

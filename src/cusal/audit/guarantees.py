@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import binom, hypergeom
 
 from cusal._types import Indices
-from cusal.audit.checks import FEWEST, Checks
+from cusal.audit.checks import Checks
 from cusal.audit.order import Order
 from cusal.audit.weighted import deviations
 
@@ -128,13 +128,15 @@ def guarantee(checks: Checks, promise: float, level: float, count: int) -> Accep
 
 def accept(checks: Checks, max_wrong: float, level: float) -> Accepted:
     """Return the most confident predictions that can be accepted once all others are checked."""
-    z, ranks = deviations(level, sides=1), checks.ranks[checks.prefix]
+    z = deviations(level, sides=1)
 
     def passes(size: int) -> bool:
-        upper = checks.spread(checks.ranks < size, unknown_right=False).interval(z)[1]
-        return upper * size <= max_wrong * len(checks.claims)
+        inside = checks.ranks < size
+        upper = checks.spread(inside, unknown_right=False).interval(z)[1]
+        unknown = int(checks.rest(inside)[0].sum())  # what was hunted is corrected
+        return upper * unknown <= max_wrong * len(checks.claims)
 
-    able = [size for size in _levels(checks, len(checks.claims)) if (ranks < size).sum() >= min(FEWEST, size)]
+    able = [size for size in _levels(checks, len(checks.claims)) if checks.says_something(checks.ranks < size)]
     kept = _last_success(able, passes)
     rest = checks.by_confidence[kept:]
     missing = rest[[item not in checks.answers for item in rest.tolist()]]
