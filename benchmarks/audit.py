@@ -47,9 +47,10 @@ def main() -> None:
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--show", action="store_true", help="print the tables of what is stored, and measure nothing")
     options = parser.parse_args()
     stored = json.loads(options.out.read_text()) if options.out.exists() else {"cases": {}}
-    for name in options.cases.split(","):
+    for name in () if options.show else options.cases.split(","):
         case = CASES[name]()
         row = stored["cases"].setdefault(name, {})
         row["items"], row["accuracy"] = len(case[0]), float((case[1] == case[2]).mean())
@@ -58,8 +59,9 @@ def main() -> None:
             row[part] = PARTS[part](case, options.repetitions)
             print(f"{name}, {part}: {time.perf_counter() - started:.0f} s", flush=True)
             options.out.write_text(json.dumps(stored, indent=1) + "\n")
-    stored["settings"] = {"seeds": "0 .. repetitions - 1", "cusal": cusal.__version__}
-    options.out.write_text(json.dumps(stored, indent=1) + "\n")
+    if not options.show:
+        stored["settings"] = {"seeds": "0 .. repetitions - 1", "cusal": cusal.__version__}
+        options.out.write_text(json.dumps(stored, indent=1) + "\n")
     print(tables(stored["cases"]))
 
 
@@ -350,35 +352,56 @@ PARTS: dict[str, Callable[[Case, int], dict[str, Any]]] = {
 
 # ---- tables
 
+METHODS = ("audit", "uniform", "ppi++", "active")
+
 
 def tables(cases: dict[str, Any]) -> str:
-    """Return the results as Markdown."""
-    heads = [f"{method}: coverage at 50, 100, 200, 400; squared width at 400" for method in METHODS]
-    lines = [f"| case | accuracy | {' | '.join(heads)} |"]
-    lines.append("|---" * (2 + len(METHODS)) + "|")
+    """Return the results as Markdown: the tables of docs/audit.md."""
+    return "\n\n".join(["\n".join(_intervals(cases)), "\n".join(_others(cases)), "\n".join(_promises(cases))])
+
+
+def _intervals(cases: dict[str, Any]) -> Iterator[str]:
+    yield "| predictions | right | " + " | ".join(METHODS) + " |"
+    yield "|---" * (2 + len(METHODS)) + "|"
     for name, row in cases.items():
         if "intervals" in row:
-            cells = [_cell(row["intervals"][method]) for method in METHODS]
-            lines.append(f"| {name} | {row['accuracy']:.3f} | " + " | ".join(cells) + " |")
-    for part in ("looking", "needed", "hunt", "calibrated", "guarantees", "f1"):
-        shown = {name: row[part] for name, row in cases.items() if part in row}
-        if shown:
-            lines += ["", f"### {part}", ""] + [f"- {name}: {json.dumps(_rounded(row))}" for name, row in shown.items()]
-    return "\n".join(lines)
-
-
-METHODS = ("audit", "uniform", "ppi++", "active")
+            cells = " | ".join(_cell(row["intervals"][method]) for method in METHODS)
+            yield f"| {name} | {row['accuracy']:.1%} | {cells} |"
 
 
 def _cell(row: dict[str, Any]) -> str:
     last = list(row.values())[-1]
-    return " ".join(f"{one['coverage']:.3f}".lstrip("0") for one in row.values()) + f"; {last['width2']:.2f}"
+    return " ".join(f"{one['coverage']:.3f}".removeprefix("0") for one in row.values()) + f"; {last['width2']:.2f}"
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _rounded(part) for key, part in value.items()}
-    return round(value, 3) if isinstance(value, float) else value
+def _others(cases: dict[str, Any]) -> Iterator[str]:
+    heads = ("looking", "checks for two points", "hunted, least confident, random", "ECE")
+    yield "| predictions | " + " | ".join(heads) + " |"
+    yield "|---|---|---|---|---|"
+    for name, row in cases.items():
+        if "looking" in row and "hunt" in row:
+            look, need, found, ece = (row[part] for part in ("looking", "needed", "hunt", "calibrated"))
+            yield (
+                f"| {name} | {look['once']:.2f} {look['anytime']:.2f}; {look['ratio']:.1f} x "
+                f"| {need['true']:.0f}; {need['ratio 50']:.2f} ({need['ratio 10']:.2f} to {need['ratio 90']:.2f}) "
+                f"| {found['hunt']:.2f} {found['least confidence']:.2f} {found['random']:.2f}; {found['coverage']:.3f} "
+                f"| {ece['before']:.3f} {ece['after']:.3f} |"
+            )
+
+
+def _promises(cases: dict[str, Any]) -> Iterator[str]:
+    yield "| predictions | guarantee .98 | naive .98 | accept .05 | F1 at 200, at 400 |"
+    yield "|---|---|---|---|---|"
+    for name, row in cases.items():
+        if "guarantees" in row:
+            kept = row["guarantees"]
+            order = ("guarantee .98, 400 checks", "naive .98, 400 checks", "accept .05, 200 checks")
+            cells = " | ".join(f"{kept[one]['kept']:.2f}; {kept[one]['broken']:.3f}" for one in order)
+            yield f"| {name} | {cells} | {_f1(row['f1']['200'])}, {_f1(row['f1']['400'])} |"
+
+
+def _f1(row: dict[str, Any]) -> str:
+    return "refused" if row["coverage"] is None else f"{row['coverage']:.2f}"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
     z_i = sum_k (2 [predicted k and right] - F_k [truly k]) / (P_k + C_k) / K     V = sum v_i (z_i - z)^2 (n / (n - 1))
 
 T_k are the right predictions of class k and C_k the items truly of it, both estimated with the weights w_i = 1 / pi_i,
-scaled to sum to N; P_k, the predictions of class k, is known (Sarndal, Swensson and Wretman 1992, chapter 5).
+scaled to sum to N; P_k, the predictions of class k, is known (Sarndal, Swensson and Wretman 1992, chapter 5). One
+error that was not met is added to V: where almost all is right, the sample alone looks too certain.
 """
 
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ def macro_f1(sample: CheckedClasses, counts: Indices, *, z: float, level: float)
     variances = (1 - sample.chances) * weights**2
     centred = share - (weights @ share) / weights.sum()
     count = len(weights)
-    deviation = sqrt(float(variances @ centred**2) * count / max(1, count - 1)) / there.sum()
+    # As in the score interval of accuracy, one more error is allowed for, where the weight is largest.
+    unseen = float(variances.max() * (2 / total[there]).mean() ** 2)
+    deviation = sqrt(float(variances @ centred**2) * count / max(1, count - 1) + unseen) / there.sum()
     mean = float(f1[there].mean())
     return Share(mean, max(0.0, mean - z * deviation), min(1.0, mean + z * deviation), count, level)
