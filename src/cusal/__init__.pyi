@@ -1,5 +1,6 @@
-from . import calibration, datasets, metrics, models, recalibration, scale, strategies
+from . import audit, calibration, datasets, metrics, models, recalibration, scale, strategies
 from ._version import __version__
+from .audit.audit import Audit
 from .errors import CusalError
 from .label.export.item_classifier import ItemClassifier
 from .label.export.model_file import load_model
@@ -15,6 +16,7 @@ from .strategies._strategy import Strategy
 from .strategies._view import View
 
 __all__ = [
+    "Audit",
     "Calibration",
     "CusalError",
     "ItemClassifier",
@@ -26,6 +28,7 @@ __all__ = [
     "Strategy",
     "View",
     "__version__",
+    "audit",
     "calibration",
     "datasets",
     "load_model",

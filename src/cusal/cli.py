@@ -251,6 +251,43 @@ def predict(
     print(command.predict(model, data, out, text=text, trusted=trust))
 
 
+def audit(
+    predictions: Annotated[
+        str, typer.Argument(help="A table (.csv, .tsv, .jsonl, .parquet): a prediction in each row.")
+    ],
+    labels: Annotated[
+        list[str] | None, typer.Option(help="A table of checked items, as --out wrote it. May be given several times.")
+    ] = None,
+    count: Annotated[int, typer.Option("-k", "--count", help="How many items to check next.", min=1)] = 50,
+    hunt: Annotated[bool, typer.Option("--hunt", help="Ask for the items that are most likely wrong.")] = False,
+    guarantee: Annotated[
+        float | None, typer.Option(help="Find the part that is right to this share: --guarantee .98")
+    ] = None,
+    accept: Annotated[
+        float | None, typer.Option(help="Find the part to accept so that at most this share of all is wrong.")
+    ] = None,
+    out: Annotated[str, typer.Option(help="The CSV file to write the next items to.")] = "next.csv",
+    report: Annotated[str | None, typer.Option(help="Write a page with all results: --report audit.html")] = None,
+    label: Annotated[str | None, typer.Option(help="The column of the predicted label, if it is not found.")] = None,
+    confidence: Annotated[str | None, typer.Option(help="The column of the confidence, if it is not found.")] = None,
+    key: Annotated[str | None, typer.Option("--id", help="The column of the id, if it is not found.")] = None,
+    text: Annotated[str | None, typer.Option(help="The column of the text or image path, if it is not found.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the order of checking: keep it from day to day.", min=0)] = 0,
+) -> None:
+    """Say how good given predictions are, from few checks, and which items to check next.
+
+    Example: cusal audit predictions.csv -k 50, fill in next.csv, then cusal audit predictions.csv --labels next.csv
+
+    In Python: cusal.Audit(probs).ask(50)
+    """
+    from cusal.audit.command import Request, run
+    from cusal.audit.prediction_table import Columns
+
+    columns = Columns(label, confidence, key, text)
+    wanted = Request(predictions, labels or (), columns, count, hunt, guarantee, accept, seed, out, report)
+    print(run(wanted))
+
+
 @app.command()
 def strategies() -> None:
     """List the strategies, each with what it does.

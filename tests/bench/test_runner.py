@@ -120,13 +120,17 @@ def test_workers_end_when_the_runner_is_killed(grid: Path, tmp_path: Path) -> No
         assert store.claim([run["id"] for run in store.runs()]) is not None
 
 
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
-    grid: Path, tmp_path: Path, uninterrupted: list[object]
+@pytest.mark.parametrize("ended_by", ["Ctrl-C", "SIGTERM of the whole group", "SIGTERM"])
+def test_an_end_keeps_what_is_done_and_the_same_command_resumes(
+    ended_by: str, grid: Path, tmp_path: Path, uninterrupted: list[object]
 ) -> None:
     place = tmp_path / "runs.db"
     process = start(grid, place)
     wait_for_rounds(place, 4)
-    os.killpg(process.pid, signal.SIGINT)
+    if ended_by == "SIGTERM":
+        os.kill(process.pid, signal.SIGTERM)
+    else:
+        os.killpg(process.pid, signal.SIGINT if ended_by == "Ctrl-C" else signal.SIGTERM)
     code, _, errors = finish(process)
     assert code == 130
     assert errors.strip() == "stopped; the rounds done are kept, and the same command resumes from there."

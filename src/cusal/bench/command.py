@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cusal import datasets
+from cusal._signals import term_like_interrupt
 from cusal.bench.experiment import build_model, draw_items, features_key, load_data, try_model
 from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.runner import Outcome, run_grid
@@ -37,8 +38,9 @@ def run(grid: Grid, *, place: str, workers: int | None) -> int:
     check_models(specs)
     print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
     try:
-        prepare(specs)
-        outcome = run_grid(specs, place, workers=workers)
+        with term_like_interrupt():
+            prepare(specs)
+            outcome = run_grid(specs, place, workers=workers)
     except KeyboardInterrupt:
         print("\nstopped; the rounds done are kept, and the same command resumes from there.", file=sys.stderr)
         return STOPPED

@@ -38,6 +38,7 @@ class _Worker:
     process: SpawnProcess
     channel: Connection
     owner: str
+    reason: str = ""  # why it ended, if it could say so
 
 
 def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -> Outcome:
@@ -115,6 +116,7 @@ def _supervise(store: Store, place: str, run_ids: list[str], count: int, progres
                 workers.remove(worker)
                 if worker.process.exitcode != 0:
                     reason = f"the process that did this run ended with code {worker.process.exitcode}"
+                    reason += f": {worker.reason}" if worker.reason else ""
                     lost = store.release(worker.owner, failed=reason)
                     for run_id in lost:
                         progress.show(News(run_id, "failed", text=reason))
@@ -142,7 +144,11 @@ def _start(place: str, run_ids: list[str]) -> _Worker:
 def _listen(worker: _Worker, progress: RunProgress) -> None:
     try:
         while worker.channel.poll():
-            progress.show(worker.channel.recv())
+            news = worker.channel.recv()
+            if news.kind == "ended":
+                worker.reason = news.text
+            else:
+                progress.show(news)
     except (EOFError, OSError):  # the process has ended; its exit code tells the rest
         return
 

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -25,7 +26,7 @@ class News:
     """What a worker reports to the runner: a run started, a round ended, or the run ended, well or with an error."""
 
     run_id: str
-    kind: str  # "started", "round", "done", "failed", "lost"
+    kind: str  # "started", "round", "done", "failed", "lost"; "ended" of the process itself
     round: int = -1
     accuracy: float = float("nan")
     ece: float = float("nan")
@@ -52,10 +53,14 @@ def work(place: str, run_ids: Sequence[str], channel: Connection) -> None:
     """Do runs, one after the other, until none is left to take; the main function of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the runner ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with Store(place) as store:
-        while (claim := store.claim(run_ids)) is not None:
-            channel.send(News(claim.run.id, "started"))
-            channel.send(run(store, claim, channel))
+    try:
+        with Store(place) as store:
+            while (claim := store.claim(run_ids)) is not None:
+                channel.send(News(claim.run.id, "started"))
+                channel.send(run(store, claim, channel))
+    except StoreError as error:
+        channel.send(News("", "ended", text=str(error)))  # the reason, which the exit code alone would not tell
+        sys.exit(1)
 
 
 def run(store: Store, claim: Claim, channel: Connection | None = None) -> News:

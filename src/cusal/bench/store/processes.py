@@ -2,20 +2,21 @@
 
 import os
 import socket
+from functools import cache
 from pathlib import Path
 
 
 def process_name(pid: int | None = None) -> str:
-    """Return a name that no other process has, now or later: host, process id (this one's), time of its start."""
+    """Return a name that no other process has, now or later: machine, process id (this one's), time of its start."""
     pid = pid or os.getpid()
-    return f"{socket.gethostname()}/{pid}/{_started(pid)}"
+    return f"{_machine()}/{pid}/{_started(pid)}"
 
 
 def is_dead(owner: str) -> bool:
-    """Return whether this process is known to be gone; one on another host cannot be seen and may live."""
+    """Return whether this process is known to be gone; one on another machine cannot be seen and may live."""
     host, _, process = owner.partition("/")
     number, _, started = process.partition("/")
-    if host != socket.gethostname() or not number.isdigit():
+    if host != _machine() or not number.isdigit():
         return False
     pid = int(number)
     try:
@@ -25,6 +26,18 @@ def is_dead(owner: str) -> bool:
     except PermissionError:
         return False
     return started != "" and started != _started(pid)
+
+
+@cache
+def _machine() -> str:
+    """The host name, with what tells two containers of one name apart: neither sees the other's processes."""
+    marks = [socket.gethostname().replace("/", "_")]
+    try:
+        marks.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8])
+        marks.append(os.readlink("/proc/self/ns/pid").strip("pid:[]"))
+    except OSError:  # no Linux: the name has to do
+        return marks[0]
+    return ":".join(marks)
 
 
 def _started(pid: int) -> str:

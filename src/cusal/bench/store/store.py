@@ -5,6 +5,7 @@ any moment loses the round in flight and nothing else. A runner holds a run by a
 runner died is free again, at once where the process can be seen to be dead, else when its lease ends.
 """
 
+import itertools
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,7 @@ from cusal._database import open_engine, translated
 from cusal.bench.store import archive
 from cusal.bench.store import schema as tables
 from cusal.bench.store.archive import Summary
+from cusal.bench.store.outages import through_outages
 from cusal.bench.store.processes import is_dead, process_name
 from cusal.bench.store.records import Claim, Row, Run, rows_of
 from cusal.bench.store.schema import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS
@@ -106,7 +108,10 @@ class Store:
         Claim or None
             The run, held for some minutes; None where there is none to take.
         """
-        owner = owner or process_name()
+        holder = owner or process_name()
+        return through_outages(lambda: self._claim(run_ids, holder))
+
+    def _claim(self, run_ids: Sequence[str], owner: str) -> Claim | None:
         with self._writing() as connection:
             columns = (RUNS.c.id, RUNS.c.status, RUNS.c.lease, RUNS.c.owner)
             rows = {row.id: row for row in connection.execute(sa.select(*columns)).all()}
@@ -133,6 +138,9 @@ class Store:
 
     def renew(self, claim: Claim) -> None:
         """Hold the run for some more minutes."""
+        through_outages(lambda: self._renew(claim))
+
+    def _renew(self, claim: Claim) -> None:
         with self._writing() as connection:
             self._hold(connection, claim)
 
@@ -158,16 +166,28 @@ class Store:
             If another runner has taken the run over.
         """
         last = record.round >= claim.run.rounds
+        tables_rows = rows_of(claim.run, record, items, labels)
+        tries = itertools.count()
+        through_outages(
+            lambda: self._write_round(claim, record.round, tables_rows, None if last else state, next(tries) > 0)
+        )
+
+    def _write_round(
+        self, claim: Claim, number: int, tables_rows: dict[sa.Table, list[Row]], state: bytes | None, again: bool
+    ) -> None:
         with self._writing() as connection:
+            here = sa.and_(ROUNDS.c.run_id == claim.run.id, ROUNDS.c.round == number)
+            if again and connection.scalar(sa.select(sa.func.count()).where(here)):
+                return  # the server took it, and was gone before it could say so
             self._hold(connection, claim)
-            for table, rows in rows_of(claim.run, record, items, labels).items():
+            for table, rows in tables_rows.items():
                 if rows:
                     connection.execute(table.insert(), rows)
             connection.execute(CHECKPOINTS.delete().where(CHECKPOINTS.c.run_id == claim.run.id))
-            if last:
+            if state is None:
                 _update(connection, claim.run.id, status="done", lease=None, owner=None)
             else:
-                line = {"run_id": claim.run.id, "round": record.round, "state": state}
+                line = {"run_id": claim.run.id, "round": number, "state": state}
                 connection.execute(CHECKPOINTS.insert().values(**line))
 
     def copy(self, source: str, target: str) -> None:
@@ -186,12 +206,18 @@ class Store:
 
     def fail(self, claim: Claim, traceback: str) -> None:
         """Record that the run ended with an error; what it has written stays."""
+        through_outages(lambda: self._fail(claim, traceback))
+
+    def _fail(self, claim: Claim, traceback: str) -> None:
         with self._writing() as connection:
             self._hold(connection, claim)
             _update(connection, claim.run.id, status="failed", traceback=traceback, lease=None, owner=None)
 
     def release(self, owner: str, *, failed: str | None = None) -> list[str]:
         """Free the runs that this owner holds, or mark them failed with a reason; return their ids."""
+        return through_outages(lambda: self._release(owner, failed))
+
+    def _release(self, owner: str, failed: str | None) -> list[str]:
         with self._writing() as connection:
             held = sa.and_(RUNS.c.owner == owner, RUNS.c.status == "running")
             run_ids = list(connection.scalars(sa.select(RUNS.c.id).where(held)))

@@ -1,0 +1,29 @@
+"""Cells of CSV files that no spreadsheet takes for a formula.
+
+Excel and LibreOffice compute a cell that begins with one of = + - @ (wide forms too), or with a tab or a line break
+before it. Such texts are written with an apostrophe in front, which `plain_cell` takes away again. A text that has
+apostrophes there already gets one more, so that every text comes back as it was.
+"""
+
+import re
+
+_DANGEROUS = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_ESCAPED = re.compile(r"'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+
+
+def safe_cell(text: str) -> str:
+    """Return a text as it is written into a CSV file.
+
+    >>> safe_cell("=SUM(A1)"), safe_cell("'=x"), safe_cell("cat"), safe_cell("'tis")
+    ("'=SUM(A1)", "''=x", 'cat', "'tis")
+    """
+    return f"'{text}" if _DANGEROUS.match(text) else text
+
+
+def plain_cell(text: str) -> str:
+    """Return the text that `safe_cell` made a cell of.
+
+    >>> plain_cell("'=SUM(A1)"), plain_cell("''=x"), plain_cell("cat"), plain_cell("'tis")
+    ('=SUM(A1)', "'=x", 'cat', "'tis")
+    """
+    return text[1:] if _ESCAPED.match(text) else text

@@ -1,0 +1,64 @@
+"""An audit as a file: predictions, seed and answers, as JSON and arrays; no code of the file is ever run."""
+
+import os
+
+import numpy as np
+
+from cusal._files import writing
+from cusal._object_file import read_objects, write_objects
+from cusal.audit.checks import Checks
+from cusal.audit.claims import Claims
+from cusal.errors import DataError
+
+KIND, FORMAT = "cusal audit", 1
+
+
+def write_checks(path: str | os.PathLike[str], checks: Checks) -> None:
+    """Write an audit to a file, completely or not at all."""
+    claims, answers = checks.claims, checks.answers
+    content = {
+        "kind": KIND,
+        "format": FORMAT,
+        "seed": checks.seed,
+        "identities": checks.identities,
+        "predicted": claims.predicted,
+        "confidence": claims.confidence,
+        "known": claims.known,
+        "names": list(claims.names),
+        "right": [[item, right] for item, right in answers.right.items()],
+        "true": [[item, label] for item, label in answers.true.items()],
+        "hunting_since": checks.hunting_since,
+    }
+    with writing(path):
+        write_objects(path, content)
+
+
+def read_checks(path: str | os.PathLike[str]) -> Checks:
+    """Return the audit of a file, or raise a DataError that names what is wrong with it."""
+    content = read_objects(path)
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise DataError(f"{path} is no audit; expected a file written by Audit.save.")
+    if content.get("format") != FORMAT:
+        raise DataError(f"{path} has format {content.get('format')}, this version reads {FORMAT}; update cusal.")
+    try:
+        claims = Claims(content["predicted"], content["confidence"], tuple(content["names"]), content["known"])
+        checks = Checks(claims, content["identities"], content["seed"])
+        checks.answers.right = {int(item): right for item, right in content["right"]}
+        checks.answers.true = {int(item): label for item, label in content["true"]}
+        checks.hunting_since = content["hunting_since"]
+        _check(checks)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path} is damaged ({error}); expected a file written by Audit.save.") from error
+    return checks
+
+
+def _check(checks: Checks) -> None:
+    claims, count = checks.claims, len(checks.claims)
+    lengths = {len(claims.confidence), len(claims.known), len(checks.identities)}
+    if lengths != {count}:
+        raise ValueError(f"its parts have {sorted(lengths | {count})} rows")
+    in_range = 0 <= claims.predicted.min() <= claims.predicted.max() < len(claims.names)
+    if not in_range or not np.isfinite(claims.confidence).all():
+        raise ValueError("a prediction is out of range")
+    if any(not 0 <= item < count for item in checks.answers.right):
+        raise ValueError("an answer is about an item that is not there")

@@ -1,0 +1,167 @@
+"""The report of an audit: one page with everything that is known, which needs no other file."""
+
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal._files import write_whole, writing
+from cusal.audit import charts
+from cusal.audit.audit import Audit
+from cusal.audit.estimates import Share, Slice
+from cusal.audit.in_words import summary
+from cusal.audit.prediction_table import PredictionTable
+from cusal.errors import NotReady
+
+POINTS = 24  # of the curve over checks
+MOST_SLICES, MOST_ERRORS = 60, 200
+LEVEL = 0.95
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --mark: #1f6feb; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6eaf0; --soft: #9aa7b6; --line: #39424e; --paper: #14181d; --mark: #6ea8fe; } }
+body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+  max-width: 860px; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+p.lead { font-size: 1.1rem; } p.note { color: var(--soft); font-size: .9rem; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.number, th.number { text-align: right; white-space: nowrap; }
+svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: var(--soft); } svg line { stroke: var(--line); }
+.once { fill: var(--mark); opacity: .3; } .anytime { fill: var(--mark); opacity: .13; }
+.estimate { fill: none; stroke: var(--mark); stroke-width: 2; } .perfect { stroke: var(--soft); stroke-dasharray: 4; }
+circle.before { fill: #c2571a; opacity: .75; } circle.after { fill: var(--mark); opacity: .75; }
+"""
+
+
+def write_report(path: str, audit: Audit, table: PredictionTable) -> None:
+    """Write the page, completely or not at all."""
+    content = page(audit, table)
+    with writing(path):
+        write_whole(path, content.encode("utf-8", "replace"))
+
+
+def page(audit: Audit, table: PredictionTable) -> str:
+    """Return the page as HTML; every text of the user's is escaped."""
+    parts = [f'<p class="lead">{escape(summary(audit))}</p>']
+    try:
+        audit.accuracy()
+    except NotReady:
+        pass
+    else:
+        parts += [_next(audit), _curve(audit), _reliability(audit), _by_class(audit), _slices(audit, table)]
+        parts.append(_errors(audit, table))
+    body = "\n".join(part for part in parts if part)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Audit of {len(audit):,} predictions</title><style>{STYLE}</style></head>"
+        f"<body><h1>Audit of {len(audit):,} predictions</h1>\n{body}\n</body></html>\n"
+    )
+
+
+def _curve(audit: Audit) -> str:
+    """Return the estimate with both intervals over the checks, as they would have been read at the time."""
+    items = audit.checked_in_order
+    counts = np.unique(np.linspace(min(10, len(items)), len(items), POINTS).astype(int))
+    once, anytime = [], []
+    for count in counts.tolist():
+        before = audit.as_after(count)
+        once.append(before.accuracy())
+        anytime.append(before.accuracy(anytime=True))
+    figure = charts.intervals_over_checks(once, anytime)
+    return (
+        f"<h2>How the estimate settled</h2>{figure}<p class='note'>The narrow band is the 95 % interval for one look "
+        "after a number of checks that was fixed before. The wide one holds however often one looks.</p>"
+    )
+
+
+def _reliability(audit: Audit) -> str:
+    answers = {item: right for item, right in audit.answers.items() if right is not None}
+    items = np.array(list(answers), dtype=np.int64)
+    right = np.array(list(answers.values()), dtype=np.bool_)
+    after = audit.calibrated()
+    figure = charts.reliability([("before", audit.confidence[items]), ("after", after[items])], right)
+    return (
+        f"<h2>Confidence and truth</h2>{figure}<p class='note'>Orange: the confidence as given. Blue: as corrected "
+        "by the checks, as <code>Audit.calibrated()</code> returns it; where both agree the confidence was kept. A "
+        "dot on the line is honest; its size shows how many checks it stands for.</p>"
+    )
+
+
+def _by_class(audit: Audit) -> str:
+    return "<h2>By predicted class</h2>" + _slice_table(audit.by_class(level=LEVEL), LEVEL)
+
+
+def _slices(audit: Audit, table: PredictionTable) -> str:
+    """Return the tables of other columns; their intervals are wider, so that all hold together."""
+    count = sum(len(values) for values, _ in table.slices.values())
+    level = 1 - (1 - LEVEL) / max(1, count)
+    parts = []
+    for name, (values, codes) in table.slices.items():
+        rows = [audit.slice(value, codes == number, level=level) for number, value in enumerate(values)]
+        parts.append(f"<h2>By {escape(name)}</h2>{_slice_table(rows, level)}")
+    if parts:
+        parts.append(
+            f"<p class='note'>There are {count} such parts. Each interval has a level of {level:.2%}, so that all of "
+            "them hold together with 95 %.</p>"
+        )
+    return "".join(parts)
+
+
+def _slice_table(rows: list[Slice], level: float) -> str:
+    """Return a table, the surely worst first; of equal ones the narrowest interval."""
+    known = [(one, one.share) for one in rows if one.share is not None]
+    known.sort(key=lambda pair: (pair[1].high, pair[1].high - pair[1].low))
+    lines = [_slice_row(one, share) for one, share in known]
+    left = [f"{len(lines) - MOST_SLICES} more are left out."] if len(lines) > MOST_SLICES else []
+    if len(rows) > len(known):
+        left.append(f"{len(rows) - len(known)} have fewer than five checks, which are too few to say anything.")
+    note = f"<p class='note'>{' '.join(left)}</p>" if left else ""
+    if not lines:
+        return note
+    heads = "".join(f"<th class='number'>{head}</th>" for head in ("items", "checks", "right", f"with {level:.1%}"))
+    return (
+        f"<div class='scroll'><table><thead><tr><th></th>{heads}</tr></thead>"
+        f"<tbody>{''.join(lines[:MOST_SLICES])}</tbody></table></div>{note}"
+    )
+
+
+def _slice_row(one: Slice, share: Share) -> str:
+    interval = f"{share.low * 100:.0f} to {share.high:.0%}"
+    cells = [f"{one.items:,}", f"{one.checks}", f"{share.estimate:.0%}", interval]
+    numbers = "".join(f"<td class='number'>{cell}</td>" for cell in cells)
+    return f"<tr><td>{escape(str(one.name))}</td>{numbers}</tr>"
+
+
+def _errors(audit: Audit, table: PredictionTable) -> str:
+    wrong = [item for item, right in audit.answers.items() if right is False]
+    if not wrong:
+        return "<h2>Errors found</h2><p>None so far.</p>"
+    rows = "".join(_error_row(audit, table, item) for item in wrong[:MOST_ERRORS])
+    more = f"<p class='note'>{len(wrong) - MOST_ERRORS} more are left out.</p>" if len(wrong) > MOST_ERRORS else ""
+    return (
+        f"<h2>Errors found: {len(wrong)}</h2><div class='scroll'><table><thead><tr><th>id</th><th>item</th>"
+        f"<th>predicted</th><th>true</th><th class='number'>confidence</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"</div>{more}"
+    )
+
+
+def _error_row(audit: Audit, table: PredictionTable, item: int) -> str:
+    text = "" if table.texts is None else table.texts[item]
+    cells = [table.ids[item], text[:300], table.labels[item], str(audit.true_labels.get(item, ""))]
+    shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+    return f"<tr>{shown}<td class='number'>{table.confidence[item]:.3f}</td></tr>"
+
+
+def _next(audit: Audit) -> str:
+    accepted = audit.accept(0.05)
+    chance: NDArray[np.float64] = audit.calibrated()
+    unchecked = np.setdiff1d(np.arange(len(audit)), np.array(list(audit.answers)))
+    left = float((1 - chance[unchecked]).sum())
+    return (
+        f"<h2>What to do next</h2><ul><li>{escape(accepted.reason)}</li>"
+        f"<li>About {left:,.0f} of the {len(unchecked):,} unchecked predictions are wrong. The most suspicious ones: "
+        "<code>cusal audit ... --hunt</code>.</li><li>For a part that is right to a promised share: "
+        "<code>cusal audit ... --guarantee .98</code>.</li></ul>"
+    )

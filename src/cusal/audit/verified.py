@@ -1,0 +1,68 @@
+"""Answers in tables: what somebody found out about predictions, as `cusal audit` wrote them out to be filled in.
+
+A row has the id of an item and its true label, or whether the prediction is right. Empty cells are open, "?" and
+"unsure" are items about which nobody can tell. The column `why` says what an item was asked for; the score for hunting
+is fixed at the first hunted row.
+"""
+
+from collections.abc import Iterable
+
+from cusal._cells import plain_cell
+from cusal._table_rows import TableRows
+from cusal.audit.audit import Audit
+from cusal.errors import DataError, UnknownName
+
+TRUTH_NAMES = ("true_label", "true", "truth", "verified", "correct_label", "gold", "label")
+RIGHT_NAMES = ("right", "correct", "ok")
+ID_NAMES = ("id", "key", "item", "file", "filename", "path", "image", "url", "uuid")
+YES, NO = ("yes", "y", "true", "1", "right", "ok", "x"), ("no", "n", "false", "0", "wrong")
+UNSURE = ("?", "unsure", "unknown", "skip")
+
+
+def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> int:
+    """Enter the answers of tables into an audit, in the order of their rows, and return how many there were."""
+    places = {name.strip(): place for place, name in enumerate(ids)}
+    told = 0
+    for path in paths:
+        rows = TableRows(path)
+        columns = [name.lower() for name in rows.columns]
+        key, truth, right = (_place(columns, names) for names in (ID_NAMES, TRUTH_NAMES, RIGHT_NAMES))
+        why = _place(columns, ("why",))
+        if key is None or (truth is None and right is None):
+            raise DataError(
+                f"{path} has the columns {', '.join(rows.columns)}; expected an id, and true_label (or right with yes "
+                "and no)."
+            )
+        for number, row in enumerate(rows, 1):
+            item = places.get(_cell(row[key]))
+            if item is None:
+                raise DataError(f"{path}: row {number} has the id {row[key]!r}, which no prediction has.")
+            if why is not None and str(row[why]) == "hunt":
+                audit.begin_hunt()
+            label = "" if truth is None else _cell(row[truth])
+            answer = "" if right is None else _cell(row[right]).lower()
+            told += _tell(audit, item, label, answer, f"{path}: row {number}")
+    return told
+
+
+def _tell(audit: Audit, item: int, label: str, answer: str, where: str) -> bool:
+    """Enter one answer, and return whether there was one."""
+    if label.lower() in UNSURE or answer in UNSURE:
+        audit.skip([item])
+    elif label:
+        audit.tell([item], [label])
+    elif answer in (*YES, *NO):
+        audit.tell([item], right=[answer in YES])
+    elif answer:
+        raise UnknownName(f"answer in {where}", answer, (*YES[:3], *NO[:3], "unsure"))
+    else:
+        return False
+    return True
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else plain_cell(str(value)).strip()
+
+
+def _place(columns: list[str], names: Iterable[str]) -> int | None:
+    return next((columns.index(name) for name in names if name in columns), None)
