@@ -63,28 +63,23 @@ def measure(folder: Path, rows: int) -> list[Case]:
         file.writelines(f"{text},{number % 7}\n" for number, text in enumerate(texts(rows)))
     cases = [once("open_and_first_5000", lambda: list(islice(open_source(table).rows(), 5_000)), rows=5_000)]
     source = open_source(table)
-    cases.append(once("parse", lambda: sum(1 for _ in source.rows()), rows=rows))
     with Project.create(folder / "texts.cusal.db", source.settings()) as project:
         cases.append(once("read_in", lambda: read_in(project, source), rows=rows))
         project.import_labels([("1", "good"), ("2", "bad")])
         cases.append(calls("bare_commit", bare_commits(folder)))
-        cases += on(project, rows)
+        cases += [*labelling(project, rows, ""), *browsing(project, rows)]
         record(project)
-        cases += on(project, rows, f" after {RECORD} answers")
-        adding = subprocess.Popen([sys.executable, __file__, "--add", project.place])
-        try:
-            while project.count_items() < rows + 5_000:
-                time.sleep(0.1)
-            cases += on(project, rows, " while_adding")[:2]
-        finally:
-            adding.kill()
-            adding.wait()
+        cases += labelling(project, rows, f" after {RECORD} answers")
+        project.change_settings(overlap=2)
+        cases += labelling(project, rows, f" with overlap 2, behind {RECORD} own answers")
+        project.change_settings(overlap=1)
+        cases += beside_adding(project, rows)
         cases.append({"case": "peak memory of this process", "megabytes": round(peak_megabytes(), 1)})
     return cases
 
 
-def on(project: Project, rows: int, when: str = "") -> list[Case]:
-    """Measure the calls of a page: answers and questions by turns, as a person makes them."""
+def labelling(project: Project, rows: int, when: str, count: int = CALLS) -> list[Case]:
+    """Measure answers and questions by turns, as a person makes them."""
     rng = random.Random(project.latest_event())
     project.put_queue([Pick(item, "pick", {"kind": "new"}) for item in rng.sample(range(rows), 3_000)], round=1)
     screen = [pick.item for pick in project.next_picks("me", 15)]
@@ -96,20 +91,34 @@ def on(project: Project, rows: int, when: str = "") -> list[Case]:
     def ask(_: int) -> None:
         screen.extend(pick.item for pick in project.next_picks("me", 1, exclude=screen))
 
-    kept: dict[str, list[tuple[float, float]]] = {"answer": [], "next_picks": []}
-    for number in range(CALLS):
-        kept["answer"].append(timed(answer, number))
-        kept["next_picks"].append(timed(ask, number))
-    cases = [summary(name + when, times) for name, times in kept.items()]
+    times: dict[str, list[tuple[float, float]]] = {"answer": [], "next_picks": []}
+    for number in range(count):
+        times["answer"].append(timed(answer, number))
+        times["next_picks"].append(timed(ask, number))
+    return [summary(name + when, some) for name, some in times.items()]
+
+
+def browsing(project: Project, rows: int) -> list[Case]:
     event = project.latest_event() - 10
-    others: dict[str, Callable[[int], Any]] = {
+    pages: dict[str, Callable[[int], Any]] = {
         "progress": lambda _: project.progress(),
         "changes_since": lambda _: project.changes_since(event),
         "browse_a_page": lambda i: project.browse(Filter(), after=i * rows // CALLS),
         "browse_labelled": lambda _: project.browse(Filter(labelled=True, order="recent")),
     }
-    cases += [calls(name + when, call) for name, call in others.items()]
-    return [*cases, once("search_for_a_rare_word" + when, lambda: project.browse(Filter(text="nowhere")), rows=rows)]
+    cases = [calls(name, call) for name, call in pages.items()]
+    return [*cases, once("search_for_a_rare_word", lambda: project.browse(Filter(text="nowhere")), rows=rows)]
+
+
+def beside_adding(project: Project, rows: int) -> list[Case]:
+    adding = subprocess.Popen([sys.executable, __file__, "--add", project.place])
+    try:
+        while project.count_items() < rows + 5_000:
+            time.sleep(0.1)
+        return labelling(project, rows, " while_adding", CALLS // 3)
+    finally:
+        adding.kill()
+        adding.wait()
 
 
 def record(project: Project) -> None:

@@ -74,3 +74,6 @@ def _translated(place: str) -> Iterator[None]:
         reason = " ".join(str(getattr(error, "orig", error)).split())
         hint = "check that it is a project of cusal and can be written, or that the server is up"
         raise ProjectError(f"cannot use the project {place}: {reason}; {hint}.") from error
+    except (OverflowError, UnicodeEncodeError) as error:  # what a driver raises before the database sees the value
+        kind = "number" if isinstance(error, OverflowError) else "text"
+        raise ProjectError(f"the project {place} cannot store a {kind} that was given ({error}); change it.") from error
