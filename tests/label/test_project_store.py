@@ -5,7 +5,7 @@ import pytest
 from projects import fill, label, pass_over
 
 from cusal.errors import InvalidInput, ProjectError, UnknownName
-from cusal.label import Changes, NewItem, Pick, Project, Round, Settings
+from cusal.label import Answer, Changes, Filter, NewItem, Pick, Project, Round, Settings
 
 
 def items_of(picks):
@@ -248,3 +248,21 @@ def test_status_is_what_was_said_last(project):
     assert status["worker"]["state"] == "fitting"
     assert status["items"]["done"] == 5
     assert status["worker"]["at"] > 1e9
+
+
+def test_values_that_no_database_takes_are_errors_of_the_project(project):
+    fill(project)
+    for call in (
+        lambda: project.history("me\ud800"),
+        lambda: project.next_picks("a\ud800", 1),
+        lambda: project.events(before=2**70),
+        lambda: project.changes_since(-(2**70)),
+        lambda: project.item(2**70),
+        lambda: project.browse(Filter(label=2**70)),
+    ):
+        with pytest.raises(ProjectError):
+            call()
+    refused = [Answer("u\0", 0, "me"), Answer("u", 2**70, "me"), Answer("v", 0, "", "skip"), Answer("w", 0, "import")]
+    assert [one.stored for one in project.answer(refused)] == [False] * 4
+    late = Answer("x", 0, "me", "label", 0, at=float("nan"))
+    assert project.answer([late])[0].reason == "times are finite numbers"

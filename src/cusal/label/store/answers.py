@@ -12,11 +12,14 @@ from cusal.label.store.answer_book import AnswerBook, Standing, standing_to_json
 from cusal.label.store.class_list import ClassList
 from cusal.label.store.connection import Connected, among
 from cusal.label.store.journal import NewEvents, known_uuids
+from cusal.label.store.prepared import Prepared, listed, one_of
 from cusal.label.store.records import ANSWERS as KINDS
 from cusal.label.store.records import Answer, Outcome
 from cusal.label.store.schema import ANSWERS, EVENTS, ITEMS, LABELS
 from cusal.label.store.setting_lines import read_setting
 from cusal.label.store.words import checked, checked_person, fault, person_fault
+
+_EXISTING = Prepared(lambda database: sa.select(ITEMS.c.id).where(one_of(database, ITEMS.c.id, "ids")))
 
 
 class Answers(Connected):
@@ -176,7 +179,7 @@ class Answers(Connected):
 def existing(connection: sa.Connection, items: Iterable[int]) -> set[int]:
     """Return those items that the project has."""
     possible = [item for item in items if 0 <= item < 2**63]
-    return set(connection.scalars(sa.select(ITEMS.c.id).where(among(connection, ITEMS.c.id, possible))))
+    return {row[0] for row in _EXISTING(connection, ids=listed(connection, possible))}
 
 
 def _answers() -> sa.Select[Any]:

@@ -12,12 +12,15 @@ import sqlalchemy as sa
 from cusal._types import Indices
 from cusal.errors import ProjectError, UnknownName
 from cusal.label.store import counters
-from cusal.label.store.connection import Connected, among, insert, next_id
+from cusal.label.store.connection import Connected, among
 from cusal.label.store.known_labels import take_in
+from cusal.label.store.prepared import Prepared, insert, listed, next_id, one_of
 from cusal.label.store.records import STATES, Item, NewItem
 from cusal.label.store.schema import ITEMS
 from cusal.label.store.words import is_unicode
 
+_BY_KEY = Prepared(lambda database: sa.select(ITEMS.c.key, ITEMS.c.id).where(one_of(database, ITEMS.c.key, "keys")))
+_BY_ID = Prepared(lambda database: sa.select(ITEMS).where(one_of(database, ITEMS.c.id, "ids")))
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 CHUNK = 5_000  # items of one transaction: a reader of the project waits no longer than it takes to write them
 
@@ -75,7 +78,7 @@ class Items(Connected):
         """
         ids = [int(id) for id in ids]
         with self._reading() as connection:
-            rows = connection.execute(sa.select(ITEMS).where(among(connection, ITEMS.c.id, ids))).all()
+            rows = _BY_ID(connection, ids=listed(connection, filter(_is_possible, ids))).all()
         found = {row.id: item_of(row) for row in rows}
         return [found[id] for id in ids if _is_there(id, found)]
 
@@ -141,8 +144,7 @@ def item_of(row: Any) -> Item:
 
 def find_keys(connection: sa.Connection, keys: Iterable[str]) -> dict[str, int]:
     """Return the ids of those keys that are known."""
-    query = sa.select(ITEMS.c.key, ITEMS.c.id).where(among(connection, ITEMS.c.key, keys))
-    return {row[0]: row[1] for row in connection.execute(query)}
+    return {row[0]: row[1] for row in _BY_KEY(connection, keys=listed(connection, keys))}
 
 
 def _lines(chunk: Sequence[NewItem]) -> dict[str, tuple[str | None, str | None]]:
@@ -178,6 +180,10 @@ def _state(state: str) -> str:
     if state not in STATES:
         raise UnknownName("state of an item", state, STATES)
     return state
+
+
+def _is_possible(id: int) -> bool:
+    return 0 <= id < 2**63
 
 
 def _is_there(id: int, found: dict[int, Any]) -> bool:

@@ -6,7 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cusal.label.store.connection import Connected, upsert
+from cusal.label.store.connection import Connected
+from cusal.label.store.prepared import upsert
 from cusal.label.store.records import Round
 from cusal.label.store.schema import ROUNDS, STATUS
 
@@ -24,10 +25,10 @@ class Rounds(Connected):
         record : Round
             A round that is there already is replaced.
         """
-        line = {"round": record.round, "labels": record.labels, "report": json.dumps(record.report)}
-        line |= {"predictions": record.predictions, "session": record.session}
+        at = time.time() if record.at is None else record.at
+        line = (record.round, at, record.labels, json.dumps(record.report), record.predictions, record.session)
         with self._writing() as connection:
-            upsert(connection, ROUNDS, [line | {"at": time.time() if record.at is None else record.at}])
+            upsert(connection, ROUNDS, [line])
             kept = sa.or_(ROUNDS.c.predictions.is_not(None), ROUNDS.c.session.is_not(None))
             old = ROUNDS.update().where(ROUNDS.c.round <= record.round - KEPT, kept)
             connection.execute(old.values(predictions=None, session=None))
@@ -64,7 +65,7 @@ class Rounds(Connected):
     def set_status(self, name: str, value: dict[str, Any]) -> None:
         """Write what a process is doing, under a name such as "worker", "features" or "items"."""
         with self._writing(durable=False) as connection:
-            upsert(connection, STATUS, [{"name": name, "value": json.dumps(value), "at": time.time()}])
+            upsert(connection, STATUS, [(name, json.dumps(value), time.time())])
 
     def status(self) -> dict[str, dict[str, Any]]:
         """Return what each process said last; "at" is when it did."""
