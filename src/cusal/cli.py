@@ -184,7 +184,7 @@ def data_list() -> None:
     from cusal import datasets
 
     for row in datasets.describe():
-        shape = " x ".join(map(str, row.shape))
+        shape = " x ".join(map(str, row.shape)) or "text"
         size = f"{row.train} + {row.test} items, {shape}, {row.classes} classes"
         print(f"{row.name:14} {'here' if row.present else 'to get':7} {size:48} {row.title}")
 
