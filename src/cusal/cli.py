@@ -58,6 +58,7 @@ def bench(
     seeds: Annotated[str | None, typer.Option(help="How many (5), a range (5-9) or a list (0,3).")] = None,
     rounds: Annotated[int | None, typer.Option(help="How many batches are labelled in turn.")] = None,
     pool: Annotated[int | None, typer.Option(help="How many unlabelled items to choose from; 0 means all.")] = None,
+    tasks: Annotated[str | None, typer.Option(help="Names of a suite's tasks, separated by commas.")] = None,
     on: Annotated[str | None, typer.Option(help="A preset to use in place of the one that the grid extends.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", help="Change any other value of the grid: --set epochs=60")
@@ -73,6 +74,8 @@ def bench(
     Example: cusal bench mnist --strategies cusal,margin --seeds 5 --rounds 20 --pool 10000
 
     An ablation at the size of the paper: cusal bench ablation-bandwidth --on svhn
+
+    Many tasks with another classifier: cusal bench light --set 'model="sklearn.svm:SVC"' --set 'recalibrate="none"'
     """
     if show:
         from cusal.bench.command import list_presets
@@ -84,7 +87,7 @@ def bench(
     from cusal.bench import command
     from cusal.bench.grid import read_grid
 
-    named = {"strategies": strategies, "seeds": seeds, "rounds": rounds, "pool": pool}
+    named = {"strategies": strategies, "seeds": seeds, "rounds": rounds, "pool": pool, "tasks": tasks}
     options = {key: value for key, value in named.items() if value is not None}
     wanted = command.change_grid(read_grid(grid, on=on), options, change or [])
     code = command.run(wanted, place=store, workers=workers)
@@ -96,12 +99,17 @@ def _print_tables(place: str, run_ids: list[str]) -> None:
     """Print how good each strategy is at the end, for the experiments that have finished."""
     from cusal.bench.report import text_table
     from cusal.bench.report.from_store import load
+    from cusal.bench.report.suites import find_suites, text_ranks
     from cusal.bench.store import Store
 
     with Store(place, create=False) as store:
-        for curves in load(store, run_ids):
-            if curves.strategies:
-                print(f"\n{curves.experiment}\n{text_table(curves)}")
+        found = load(store, [run_id for run_id in run_ids if run_id in {row["id"] for row in store.runs()}])
+    suites = find_suites(found)
+    for suite in suites:
+        print(f"\n{suite.name}\n{text_ranks(suite)}")
+    for curves in found:
+        if curves.strategies and not suites:
+            print(f"\n{curves.experiment}\n{text_table(curves)}")
 
 
 @app.command()

@@ -37,7 +37,7 @@ def test_texts_are_kept_as_they_are(name):
 
 def test_a_table_may_be_unpacked_and_the_error_says_how_to_write_one(tmp_path):
     (tmp_path / "tabular").mkdir()
-    with pytest.raises(DataError, match="vowel.csv.gz not found in .*10 numbers and a label"):
+    with pytest.raises(DataError, match=r"vowel\.csv\.gz not found in .*10 numbers and a label"):
         datasets.load("vowel", tmp_path)
     lines = [f"{number},{'ab'[number % 2]}" for number in range(20)]
     (tmp_path / "tabular" / "vowel.csv").write_text("\n".join(["x,label", *lines]))

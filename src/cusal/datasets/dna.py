@@ -1,4 +1,4 @@
-"""Primate splice-junction gene sequences (Noordewier, Towell and Shavlik 1991): 60 positions as three bits each, three classes."""
+"""Splice junctions of primate genes, 60 positions of three bits each (Noordewier, Towell and Shavlik 1991)."""
 
 from pathlib import Path
 
