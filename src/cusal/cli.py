@@ -173,14 +173,17 @@ def score(
 
 @app.command()
 def strategies() -> None:
-    """List the strategies, each with what it does.
+    """List the strategies, each with what it does and for whom it is.
 
     Example: cusal strategies
     """
     from cusal import strategies as known
 
-    for name in known.names():
-        print(f"{name:18} {(known.find(name).__doc__ or '').splitlines()[0]}")
+    found = {name: known.find(name) for name in known.names()}
+    does = {name: (kind.__doc__ or "").partition("\n")[0] for name, kind in found.items()}
+    width = max(map(len, does.values()))
+    for name, kind in found.items():
+        print(f"{name:18} {does[name]:{width}}  For {kind.for_whom}.")
 
 
 @data_app.command("list")
@@ -220,7 +223,13 @@ def data_get(name: DataName) -> None:
 
 
 @store_app.command("export")
-def store_export(store: StorePlace, folder: Annotated[str, typer.Argument(help="The folder to write to.")]) -> None:
+def store_export(
+    store: StorePlace,
+    folder: Annotated[str, typer.Argument(help="The folder to write to.")],
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Leave out picks, reliability bins and scores on the pool.")
+    ] = False,
+) -> None:
     """Write the runs of a store to compact files, which cusal store load reads.
 
     Example: cusal store export runs.db results/mnist
@@ -228,7 +237,7 @@ def store_export(store: StorePlace, folder: Annotated[str, typer.Argument(help="
     from cusal.bench.store import Store
 
     with Store(store, create=False) as source:
-        print(source.export(folder))
+        print(source.export(folder, compact=compact))
 
 
 @store_app.command("load")

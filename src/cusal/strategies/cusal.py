@@ -9,6 +9,7 @@ is chosen.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,6 +49,10 @@ class Cusal(_CusalOrder):
     >>> cusal.strategies.Cusal(bandwidth=0.01, tie_break="margin").tie_break
     'margin'
     """
+
+    for_whom: ClassVar[str] = (
+        "comparisons with the paper, on networks; with a light model it is worse than a random choice "
+    )
 
     @property
     def by_row(self) -> bool:
