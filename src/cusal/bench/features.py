@@ -77,7 +77,7 @@ def _term_weights(data: Dataset, terms: int = TERMS) -> tuple[Items, Items]:
     from sklearn.preprocessing import normalize
 
     weights = TextFeatures()
-    train, test = weights.fit_transform(data.train), weights.transform(data.test)
+    train, test = weights.fit_transform(np.asarray(data.train)), weights.transform(np.asarray(data.test))
     texts_with = np.bincount(train.indices, minlength=train.shape[1])
     kept = np.sort(np.argsort(-texts_with, kind="stable")[:terms])
     return normalize(train[:, kept]), normalize(test[:, kept])
@@ -85,7 +85,7 @@ def _term_weights(data: Dataset, terms: int = TERMS) -> tuple[Items, Items]:
 
 def _sentences(data: Dataset) -> tuple[Items, Items]:
     """Return (n, 384) float32 of unit length."""
-    return sentence_vectors(data.train), sentence_vectors(data.test)  # type: ignore[arg-type]
+    return sentence_vectors(np.asarray(data.train)), sentence_vectors(np.asarray(data.test))
 
 
 def _check_images(data: Dataset) -> None:

@@ -53,7 +53,8 @@ def test_a_compact_export_keeps_what_curves_are_made_of(tmp_path: Path) -> None:
         fill(store)
         store.export(tmp_path / "out", compact=True)
         kept = ExportedRuns(tmp_path / "out")
-        assert (kept.runs(), kept.rounds()) == (store.runs(), store.rounds())
+        assert [row["id"] for row in kept.runs()] == [row["id"] for row in store.runs()]
+        assert kept.rounds() == store.rounds()
         assert kept.metrics() == [row for row in store.metrics() if row["split"] == "test"]
         assert (kept.bins(), kept.picks()) == ([], [])
 
