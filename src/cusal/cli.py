@@ -103,7 +103,8 @@ def _print_tables(place: str, run_ids: list[str]) -> None:
     from cusal.bench.store import Store
 
     with Store(place, create=False) as store:
-        found = load(store, [run_id for run_id in run_ids if run_id in {row["id"] for row in store.runs()}])
+        there = {row["id"] for row in store.runs()}  # not those of tasks that were left out
+        found = load(store, there.intersection(run_ids))
     suites = find_suites(found)
     for suite in suites:
         print(f"\n{suite.name}\n{text_ranks(suite)}")
@@ -227,7 +228,7 @@ def store_export(
     store: StorePlace,
     folder: Annotated[str, typer.Argument(help="The folder to write to.")],
     compact: Annotated[
-        bool, typer.Option("--compact", help="Leave out picks, reliability bins and scores on the pool.")
+        bool, typer.Option("--compact", help="Leave out picks, bins, scores on the pool, and runs that are not done.")
     ] = False,
 ) -> None:
     """Write the runs of a store to compact files, which cusal store load reads.

@@ -11,7 +11,7 @@ strategies.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,14 @@ class Suite:
     def against(self) -> str:
         """The strategy that all others are compared with."""
         return next((name for name in AGAINST if name in self.strategies), self.strategies[0])
+
+    def with_seeds(self, seeds: Collection[int]) -> "Suite | None":
+        """Return the suite of the runs with these seeds; None where fewer than two tasks have any."""
+        cut = [
+            Curves.of(curves.experiment, [run for run in curves.runs if run.seed in seeds], task=curves.task)
+            for curves in self.members.values()
+        ]
+        return next(iter(find_suites(cut)), None)
 
     def parts(self) -> dict[str, tuple[str, ...]]:
         """Return the tasks of each group, all of them first, under ""; nothing else where there are no two groups."""
@@ -179,10 +187,12 @@ def wilcoxon_p(differences: Values) -> float:
 def suite_tables(suite: Suite) -> tuple[Table, ...]:
     """Return a table for each measure that the suite has, and for each group of tasks."""
     measured = [m for m in MEASURED if all(curves.has(m.key) for curves in suite.members.values())]
-    return tuple(_table(suite, measure, group, tasks) for measure in measured for group, tasks in suite.parts().items())
+    return tuple(rank_table(suite, measure, group) for measure in measured for group in suite.parts())
 
 
-def _table(suite: Suite, measure: Measure, group: str, tasks: tuple[str, ...]) -> Table:
+def rank_table(suite: Suite, measure: Measure, group: str = "") -> Table:
+    """Return the table of one measure for all tasks, or for those of a group."""
+    tasks = suite.parts()[group]
     where = f"{len(tasks)} tasks" + (f" {group}" if group else "")
     return Table(
         name=f"rank_{measure.name}" + (f"_{'_'.join(group.split())}" if group else ""),

@@ -240,7 +240,8 @@ class Store:
         folder : path
             Created if need be. Files of runs that this store does not have stay, and so do those with more rounds.
         compact : bool, default False
-            Leave out what curves and tables do not need: picks, reliability bins, and scores on the pool.
+            Leave out what curves and tables do not need: picks, reliability bins, scores on the pool, and runs that are
+            not done.
 
         Returns
         -------
