@@ -75,7 +75,7 @@ def bench(
 
     An ablation at the size of the paper: cusal bench ablation-bandwidth --on svhn
 
-    Many tasks with another classifier: cusal bench light --set 'model="sklearn.svm:SVC"' --set 'recalibrate="none"'
+    Many tasks with another classifier: cusal bench light --set 'model="sklearn.ensemble:RandomForestClassifier"'
     """
     if show:
         from cusal.bench.command import list_presets

@@ -126,10 +126,11 @@ def _try_classifier(model: Any, spec: Spec, data: datasets.Dataset) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the runs will say the same
             model.fit(take(data.train, rows), data.train_labels[rows])
+            model.predict_proba(take(data.train, rows))
     except CusalError:
         raise
     except Exception as error:  # whatever a model of the user's own raises
         raise InvalidInput(
-            f"{type(model).__name__} cannot be fitted to the first {len(rows)} labels of {spec.dataset}: "
+            f"{type(model).__name__} cannot be fitted to the first {len(rows)} labels of {spec.dataset} and predict: "
             f"{type(error).__name__}: {error}; change its settings, or take another model."
         ) from error
