@@ -29,6 +29,30 @@ COMPONENTS = 50
 TERMS = 20_000
 PER_CLASS = "per_class"
 
+Compute = Callable[..., tuple[Items, Items]]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Features of one name: the least value of each setting, what they can be computed of, and how."""
+
+    settings: dict[str, int]
+    check: Callable[[Dataset], None]
+    compute: Compute
+
+
+KINDS: dict[str, _Kind] = {}
+
+
+def _features(name: str, check: Callable[[Dataset], None], **least: int) -> Callable[[Compute], Compute]:
+    """Mark a function that computes features of both splits; `least` has the smallest value of each of its settings."""
+
+    def register(compute: Compute) -> Compute:
+        KINDS[name] = _Kind(least, check, compute)
+        return compute
+
+    return register
+
 
 def check_features(name: str, **settings: Any) -> None:
     """Raise an error if there are no such features or settings, without loading torch."""
@@ -56,38 +80,6 @@ def featured(data: Dataset, features: dict[str, Any]) -> Dataset:
     return replace(data, train=train, test=test)
 
 
-def _efficientnet(data: Dataset, side: int = images.DEFAULT_SIDE) -> tuple[Items, Items]:
-    """Return (n, 1280) float32, read-only and mapped from disk."""
-    splits = {"train": data.train, "test": data.test}
-    found = cached_features(splits, title=data.name, network="efficientnet_lite0", side=side)
-    return found["train"], found["test"]
-
-
-def _principal_components(data: Dataset, components: int = COMPONENTS) -> tuple[Items, Items]:
-    """Return (n, components) float32."""
-    from sklearn.decomposition import PCA
-
-    train, test = (np.asarray(items).reshape(len(items), -1) for items in (data.train, data.test))
-    fitted = PCA(min(components, *train.shape), random_state=0).fit(train)
-    return fitted.transform(train), fitted.transform(test)
-
-
-def _term_weights(data: Dataset, terms: int = TERMS) -> tuple[Items, Items]:
-    """Return CSR rows of unit length, of the terms that most train texts have."""
-    from sklearn.preprocessing import normalize
-
-    weights = TextFeatures()
-    train, test = weights.fit_transform(np.asarray(data.train)), weights.transform(np.asarray(data.test))
-    texts_with = np.bincount(train.indices, minlength=train.shape[1])
-    kept = np.sort(np.argsort(-texts_with, kind="stable")[:terms])
-    return normalize(train[:, kept]), normalize(test[:, kept])
-
-
-def _sentences(data: Dataset) -> tuple[Items, Items]:
-    """Return (n, 384) float32 of unit length."""
-    return sentence_vectors(np.asarray(data.train)), sentence_vectors(np.asarray(data.test))
-
-
 def _check_images(data: Dataset) -> None:
     images.check_images(data.train, data.name)
 
@@ -109,21 +101,40 @@ def _check_texts(data: Dataset) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """Features of one name: the least value of each setting, what they can be computed of, and how."""
+@_features("efficientnet_lite0", _check_images, side=images.SMALLEST_SIDE)
+def _efficientnet(data: Dataset, side: int = images.DEFAULT_SIDE) -> tuple[Items, Items]:
+    """Return (n, 1280) float32, read-only and mapped from disk."""
+    splits = {"train": data.train, "test": data.test}
+    found = cached_features(splits, title=data.name, network="efficientnet_lite0", side=side)
+    return found["train"], found["test"]
 
-    settings: dict[str, int]
-    check: Callable[[Dataset], None]
-    compute: Callable[..., tuple[Items, Items]]
+
+@_features("pca", _check_in_memory, components=1)
+def _principal_components(data: Dataset, components: int = COMPONENTS) -> tuple[Items, Items]:
+    """Return (n, components) float32."""
+    from sklearn.decomposition import PCA
+
+    train, test = (np.asarray(items).reshape(len(items), -1) for items in (data.train, data.test))
+    fitted = PCA(min(components, *train.shape), random_state=0).fit(train)
+    return fitted.transform(train), fitted.transform(test)
 
 
-KINDS = {
-    "efficientnet_lite0": _Kind({"side": images.SMALLEST_SIDE}, _check_images, _efficientnet),
-    "pca": _Kind({"components": 1}, _check_in_memory, _principal_components),
-    "sentences": _Kind({}, _check_texts, _sentences),
-    "tfidf": _Kind({"terms": 1}, _check_texts, _term_weights),
-}
+@_features("tfidf", _check_texts, terms=1)
+def _term_weights(data: Dataset, terms: int = TERMS) -> tuple[Items, Items]:
+    """Return CSR rows of unit length, of the terms that most train texts have."""
+    from sklearn.preprocessing import normalize
+
+    weights = TextFeatures()
+    train, test = weights.fit_transform(np.asarray(data.train)), weights.transform(np.asarray(data.test))
+    texts_with = np.bincount(train.indices, minlength=train.shape[1])
+    kept = np.sort(np.argsort(-texts_with, kind="stable")[:terms])
+    return normalize(train[:, kept]), normalize(test[:, kept])
+
+
+@_features("sentences", _check_texts)
+def _sentences(data: Dataset) -> tuple[Items, Items]:
+    """Return (n, 384) float32 of unit length."""
+    return sentence_vectors(np.asarray(data.train)), sentence_vectors(np.asarray(data.test))
 
 
 def _thinned(data: Dataset, per_class: int) -> Dataset:
