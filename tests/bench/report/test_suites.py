@@ -70,6 +70,14 @@ def test_seeds_that_only_one_of_the_two_has_finished_do_not_count() -> None:
     assert rank(suite, TEST_ACCURACY)[1].pairs == 3
 
 
+def test_a_suite_can_be_cut_to_some_seeds() -> None:
+    (suite,) = find_suites(experiments())
+    first = suite.with_seeds([0])
+    assert first is not None
+    assert rank(first, TEST_ACCURACY)[1].difference == pytest.approx((-0.10 + 0.05) / 2)
+    assert suite.with_seeds([7]) is None
+
+
 def test_a_task_alone_is_no_suite() -> None:
     assert find_suites(experiments()[:1]) == []
     assert find_suites([replace(curves, task=None) for curves in experiments()]) == []
