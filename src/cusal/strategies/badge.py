@@ -42,9 +42,7 @@ class Badge(Strategy):
     array([2, 0])
     """
 
-    for_whom: ClassVar[str] = (
-        "networks and large batches; with a light model it only matches margin, and loses on digits and texts"
-    )
+    for_whom: ClassVar[str] = "networks and large batches; with a light model a point behind margin"
 
     def select(self, view: View, batch_size: int) -> Indices:
         gradients = FactorisedGradients(residuals(view.probs), as_points(view.embeddings))

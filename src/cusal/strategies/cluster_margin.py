@@ -43,9 +43,7 @@ class ClusterMargin(Strategy):
     array([0, 2])
     """
 
-    for_whom: ClassVar[str] = (
-        "large batches from pools with many near-duplicates; with a light model it matches margin "
-    )
+    for_whom: ClassVar[str] = "large batches from pools with near-duplicates; with a light model as good as margin"
 
     factor: int = 10
     picks_per_cluster: float = 1

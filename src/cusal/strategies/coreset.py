@@ -33,7 +33,7 @@ class Coreset(Strategy):
     """
 
     for_whom: ClassVar[str] = (
-        "models that are not fitted yet, and pools where every corner must be seen; not for accuracy with few labels"
+        "covering a pool before predictions mean anything; with a light model worse than random items "
     )
 
     def select(self, view: View, batch_size: int) -> Indices:

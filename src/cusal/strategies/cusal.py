@@ -50,9 +50,7 @@ class Cusal(_CusalOrder):
     'margin'
     """
 
-    for_whom: ClassVar[str] = (
-        "comparisons with the paper, on networks; with a light model it is worse than a random choice "
-    )
+    for_whom: ClassVar[str] = "the paper's method on networks; with a light model worse than random items"
 
     @property
     def by_row(self) -> bool:

@@ -22,7 +22,7 @@ class Entropy(Strategy):
     """
 
     for_whom: ClassVar[str] = (
-        "few classes; with many it asks about hopeless items, and a light model does worse than with random ones"
+        "two classes, where it equals margin; with many classes and a light model worse than random items "
     )
 
     @property

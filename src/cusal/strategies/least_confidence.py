@@ -21,7 +21,7 @@ class LeastConfidence(Strategy):
     array([2, 1])
     """
 
-    for_whom: ClassVar[str] = "two classes, where it equals margin; with more of them margin is better"
+    for_whom: ClassVar[str] = "two classes, where it equals margin; with more classes margin is better"
 
     @property
     def by_row(self) -> bool:

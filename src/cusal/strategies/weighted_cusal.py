@@ -50,7 +50,7 @@ class WeightedCusal(_CalibrationStrategy):
     array([2, 1])
     """
 
-    for_whom: ClassVar[str] = "ablations that weigh calibration against uncertainty"
+    for_whom: ClassVar[str] = "weighing calibration against uncertainty; with a light model worse than random items"
 
     combination: Combination = "scaled"
     scale: float = 3
