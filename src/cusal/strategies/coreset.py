@@ -33,7 +33,7 @@ class Coreset(Strategy):
     """
 
     for_whom: ClassVar[str] = (
-        "covering a pool before predictions mean anything; with a light model worse than random items "
+        "covering a pool before predictions mean anything; with a light model worse than random items"
     )
 
     def select(self, view: View, batch_size: int) -> Indices:

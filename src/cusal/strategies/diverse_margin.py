@@ -60,7 +60,7 @@ class DiverseMargin(Strategy):
     """
 
     for_whom: ClassVar[str] = (
-        "nearly everybody: the best with light models on tables, texts and image features, and the default "
+        "nearly everybody: the best with light models on tables, texts and image features, and the default"
     )
 
     factor: int = 10

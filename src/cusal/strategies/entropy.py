@@ -22,7 +22,7 @@ class Entropy(Strategy):
     """
 
     for_whom: ClassVar[str] = (
-        "two classes, where it equals margin; with many classes and a light model worse than random items "
+        "two classes, where it equals margin; with many classes and a light model worse than random items"
     )
 
     @property

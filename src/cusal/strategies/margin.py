@@ -22,7 +22,7 @@ class Margin(Strategy):
     """
 
     for_whom: ClassVar[str] = (
-        "single picks, pools in files and models without embeddings: simple, fast and hard to beat "
+        "single picks, pools in files and models without embeddings: simple, fast and hard to beat"
     )
 
     @property

@@ -26,9 +26,9 @@ MEASURED = (TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED)
 POINTS = 100.0  # differences are shown in points of a per cent
 NOTE = (
     "Every number is a mean over the rounds after the first choice. Differences are paired by task and seed; the mean "
-    "is over the runs that a strategy has, and compares only where all have the same. p: Wilcoxon's signed-rank test, two-sided, over "
-    "tasks and over pairs of task and seed, not corrected for the number of strategies. Seeds of one task are not "
-    "independent evidence about other tasks: go by the first."
+    "is over the runs that a strategy has, and compares only where all have the same. p: Wilcoxon's signed-rank test, "
+    "two-sided, over tasks and over pairs of task and seed, not corrected for the number of strategies. Seeds of one "
+    "task are not independent evidence about other tasks: go by the first."
 )
 
 
