@@ -20,7 +20,8 @@ from cusal.bench.report import Curves, write_curves
 from cusal.bench.report.curves import ACCURACY, ECE, POOL_ECE, RECALIBRATED_ECE, Key
 from cusal.bench.report.from_store import load
 from cusal.bench.report.markdown import table_lines
-from cusal.bench.report.measures import ON_POOL
+from cusal.bench.report.measures import ON_POOL, Measure
+from cusal.bench.report.suites import MEASURED, Suite, find_suites, rank, rank_table
 from cusal.bench.report.sweeps import find_sweeps, sweep_tables
 from cusal.bench.report.tables import estimator_table, milestone_table
 from cusal.bench.store import ExportedRuns
@@ -30,7 +31,9 @@ ROOT = RESULTS.parent
 PAPER = tomllib.loads((RESULTS / "paper.toml").read_text())
 PAPERS = ("mnist", "fashion_mnist")  # one experiment each, set beside the paper's tables
 OTHERS = ("ablations", "small")  # many experiments each
-DOCUMENTS = tuple(ROOT / name for name in ("docs/results.md", "docs/ablations.md", "README.md"))
+SUITES = ("light",)  # suites of tasks, with several heads each
+SEEDS = {"chosen": range(5), "confirm": range(5, 10)}  # what was chosen by, and what is to confirm it
+DOCUMENTS = [ROOT / f"{name}.md" for name in ("docs/results", "docs/ablations", "docs/light-heads", "README")]
 
 
 PAIRS = (
@@ -167,6 +170,36 @@ def other_tables(experiments: list[Curves]) -> dict[str, str]:
     return made
 
 
+def suite_tables(name: str) -> dict[str, str]:
+    """Return the ranks of every suite in results/NAME, by `SUITE SEEDS MEASURE`, and the tasks one by one."""
+    made = {}
+    for whole in find_suites(read_curves(name)):
+        for seeds, numbers in SEEDS.items():
+            suite = whole.with_seeds(numbers)
+            if suite is None:
+                continue
+            for measure in MEASURED:
+                for group in suite.parts():
+                    mark = " ".join(part for part in (suite.name, seeds, measure.name, group) if part)
+                    made[mark] = "\n".join(table_lines(rank_table(suite, measure, group)))
+                made[f"{suite.name} {seeds} {measure.name} tasks"] = "\n".join(task_lines(suite, measure))
+    return made
+
+
+def task_lines(suite: Suite, measure: Measure) -> list[str]:
+    """Return Markdown lines: the level of the common opponent on each task, and how far the others are from it."""
+    others = [one.strategy for one in rank(suite, measure) if one.strategy != suite.against]
+    lines = [f"| task | seeds | {' | '.join([suite.against, *others])} |", "|---|---|" + "---|" * (1 + len(others))]
+    for task, curves in suite.members.items():
+        ranks = {one.strategy: one for one in rank(suite, measure, [task])}
+        if suite.against not in ranks:
+            continue
+        cells = [f"{100 * ranks[suite.against].level:.1f}"]
+        cells += [f"{100 * ranks[one].difference:+.1f}" if one in ranks and ranks[one].tasks else "" for one in others]
+        lines.append(f"| {task} | {len(curves.seeds)} | {' | '.join(cells)} |")
+    return lines
+
+
 def tables() -> dict[str, str]:
     """Return every table by the name of its mark."""
     made = {}
@@ -180,6 +213,8 @@ def tables() -> dict[str, str]:
                 made[f"{name} {measure}"] = "\n".join(table(curves, name, measure, key))
     for name in OTHERS:
         made |= other_tables(read_curves(name))
+    for name in SUITES:
+        made |= suite_tables(name)
     return made
 
 

@@ -78,6 +78,9 @@ def test_lists_strategies_presets_and_data_sets(cusal: Cusal) -> None:
     code, out, _ = cusal("strategies")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == strategies.names()
+    for line in out.splitlines():
+        assert line.endswith(f"  For {strategies.find(line.split()[0]).for_whom}.")
+    assert len({line.index("  For ") for line in out.splitlines()}) == 1
     code, out, _ = cusal("bench", "--list")
     assert "mnist" in out
     code, out, _ = cusal("data", "list")

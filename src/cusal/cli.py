@@ -58,6 +58,7 @@ def bench(
     seeds: Annotated[str | None, typer.Option(help="How many (5), a range (5-9) or a list (0,3).")] = None,
     rounds: Annotated[int | None, typer.Option(help="How many batches are labelled in turn.")] = None,
     pool: Annotated[int | None, typer.Option(help="How many unlabelled items to choose from; 0 means all.")] = None,
+    tasks: Annotated[str | None, typer.Option(help="Names of a suite's tasks, separated by commas.")] = None,
     on: Annotated[str | None, typer.Option(help="A preset to use in place of the one that the grid extends.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", help="Change any other value of the grid: --set epochs=60")
@@ -73,6 +74,8 @@ def bench(
     Example: cusal bench mnist --strategies cusal,margin --seeds 5 --rounds 20 --pool 10000
 
     An ablation at the size of the paper: cusal bench ablation-bandwidth --on svhn
+
+    Many tasks with another classifier: cusal bench light --set 'model="sklearn.ensemble:RandomForestClassifier"'
     """
     if show:
         from cusal.bench.command import list_presets
@@ -84,7 +87,7 @@ def bench(
     from cusal.bench import command
     from cusal.bench.grid import read_grid
 
-    named = {"strategies": strategies, "seeds": seeds, "rounds": rounds, "pool": pool}
+    named = {"strategies": strategies, "seeds": seeds, "rounds": rounds, "pool": pool, "tasks": tasks}
     options = {key: value for key, value in named.items() if value is not None}
     wanted = command.change_grid(read_grid(grid, on=on), options, change or [])
     code = command.run(wanted, place=store, workers=workers)
@@ -96,12 +99,18 @@ def _print_tables(place: str, run_ids: list[str]) -> None:
     """Print how good each strategy is at the end, for the experiments that have finished."""
     from cusal.bench.report import text_table
     from cusal.bench.report.from_store import load
+    from cusal.bench.report.suites import find_suites, text_ranks
     from cusal.bench.store import Store
 
     with Store(place, create=False) as store:
-        for curves in load(store, run_ids):
-            if curves.strategies:
-                print(f"\n{curves.experiment}\n{text_table(curves)}")
+        there = {row["id"] for row in store.runs()}  # not those of tasks that were left out
+        found = load(store, there.intersection(run_ids))
+    suites = find_suites(found)
+    for suite in suites:
+        print(f"\n{suite.name}\n{text_ranks(suite)}")
+    for curves in found:
+        if curves.strategies and not suites:
+            print(f"\n{curves.experiment}\n{text_table(curves)}")
 
 
 @app.command()
@@ -290,14 +299,17 @@ def audit(
 
 @app.command()
 def strategies() -> None:
-    """List the strategies, each with what it does.
+    """List the strategies, each with what it does and for whom it is.
 
     Example: cusal strategies
     """
     from cusal import strategies as known
 
-    for name in known.names():
-        print(f"{name:18} {(known.find(name).__doc__ or '').splitlines()[0]}")
+    found = {name: known.find(name) for name in known.names()}
+    does = {name: (kind.__doc__ or "").partition("\n")[0] for name, kind in found.items()}
+    width = max(map(len, does.values()))
+    for name, kind in found.items():
+        print(f"{name:18} {does[name]:{width}}  For {kind.for_whom}.")
 
 
 @data_app.command("list")
@@ -309,7 +321,7 @@ def data_list() -> None:
     from cusal import datasets
 
     for row in datasets.describe():
-        shape = " x ".join(map(str, row.shape))
+        shape = " x ".join(map(str, row.shape)) or "text"
         size = f"{row.train} + {row.test} items, {shape}, {row.classes} classes"
         print(f"{row.name:14} {'here' if row.present else 'to get':7} {size:48} {row.title}")
 
@@ -337,7 +349,13 @@ def data_get(name: DataName) -> None:
 
 
 @store_app.command("export")
-def store_export(store: StorePlace, folder: Annotated[str, typer.Argument(help="The folder to write to.")]) -> None:
+def store_export(
+    store: StorePlace,
+    folder: Annotated[str, typer.Argument(help="The folder to write to.")],
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Leave out picks, bins, scores on the pool, and runs that are not done.")
+    ] = False,
+) -> None:
     """Write the runs of a store to compact files, which cusal store load reads.
 
     Example: cusal store export runs.db results/mnist
@@ -345,7 +363,7 @@ def store_export(store: StorePlace, folder: Annotated[str, typer.Argument(help="
     from cusal.bench.store import Store
 
     with Store(store, create=False) as source:
-        print(source.export(folder))
+        print(source.export(folder, compact=compact))
 
 
 @store_app.command("load")

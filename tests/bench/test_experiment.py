@@ -9,8 +9,9 @@ import pytest
 pytest.importorskip("torch")
 
 from cusal import calibration, datasets
-from cusal.bench.experiment import Experiment, build_model, draw_items
+from cusal.bench.experiment import Experiment, build_model
 from cusal.bench.grid import read_grid
+from cusal.bench.loaded_data import draw_items
 from cusal.bench.measured_errors import measure_errors
 from cusal.bench.spec import Spec
 from cusal.errors import InvalidInput, UnknownName

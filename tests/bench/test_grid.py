@@ -40,7 +40,7 @@ def test_presets_have_the_papers_settings(name: str) -> None:
 
 @pytest.mark.parametrize("name", preset_names())
 def test_every_preset_is_listed_and_its_data_set_is_known(name: str) -> None:
-    assert read_grid(name).values["dataset"] in datasets.names()
+    assert {spec.dataset for spec in read_grid(name).specs()} <= set(datasets.names())
     assert name in list_presets()
 
 

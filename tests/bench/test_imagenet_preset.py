@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cusal.bench.experiment import Experiment, load_data
+from cusal.bench.experiment import Experiment
 from cusal.bench.grid import read_grid
+from cusal.bench.loaded_data import forget_data
 from cusal.datasets.formats.image_folder import ImageFolder
 
 Image = pytest.importorskip("PIL.Image", reason="reading images needs pillow")
@@ -23,9 +24,9 @@ def folder(tmp_path, monkeypatch):
                 pixels = rng.integers(0, 80, (240, 260, 3)) + np.eye(3, dtype=int)[label] * 150
                 Image.fromarray(pixels.astype(np.uint8)).save(place / f"{number}.JPEG")
     monkeypatch.setenv("CUSAL_DATA", str(tmp_path))
-    load_data.cache_clear()
+    forget_data()
     yield tmp_path
-    load_data.cache_clear()
+    forget_data()
 
 
 @pytest.mark.slow

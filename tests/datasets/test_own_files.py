@@ -73,7 +73,7 @@ def test_a_packed_table_is_read_and_a_truncated_one_named(tmp_path):
 @pytest.mark.parametrize(
     ("header", "lines", "message"),
     [
-        (["text", "label"], [["hello there", "a"]], "column 'text' holds 'hello there' in row 2; supported"),
+        (["words", "label"], [["hello there", "a"]], "column 'words' holds 'hello there' in row 2; supported"),
         (["x", "label"], [["1", "a"], ["nan", "b"]], "column 'x' holds 'nan' in row 3"),
         (["x", "label"], [["1", "a"], ["", "b"]], "column 'x' holds '' in row 3"),
         (["x", "label"], [["1", "a"], ["2"]], "row 3 has 1 fields, but the header has 2"),

@@ -189,3 +189,11 @@ def test_is_imported_from_the_package_by_the_name_of_its_class(name: str) -> Non
     found = strategies.find(name)
     assert getattr(strategies, found.__name__) is found
     assert found.__name__ in dir(strategies)
+
+
+@every_strategy
+def test_says_for_whom_it_is_in_a_line(name):
+    line = strategies.find(name).for_whom
+    assert 10 <= len(line) <= 120
+    assert "\n" not in line
+    assert line == line.strip(" .")

@@ -9,11 +9,13 @@ from typing import Any
 
 from cusal import datasets
 from cusal._signals import term_like_interrupt
-from cusal.bench.experiment import build_model, draw_items, features_key, load_data, try_model
+from cusal.bench.experiment import build_model, suited_data, try_model
 from cusal.bench.grid import Grid, preset_names, read_grid
+from cusal.bench.loaded_data import draw_items, features_key, forget_data
 from cusal.bench.runner import Outcome, run_grid
 from cusal.bench.spec import Spec
-from cusal.errors import InvalidInput, MissingExtra
+from cusal.bench.variants import needs_network
+from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra
 
 STOPPED = 130  # what a shell gives for Ctrl-C
 
@@ -27,19 +29,18 @@ def list_presets() -> str:
         size = f"{len(values['strategies'])} strategies, {values['seeds']} seeds"
         if sweep := values.get("sweep"):
             size += "".join(f", {len(some)} values of {key}" for key, some in sweep.items())
+        if tasks := values.get("tasks"):
+            size += f", {len(tasks)} tasks"
         lines.append(f"{name:26} {values['title']:50} {schedule:22} {size}")
     return "\n".join(lines)
 
 
 def run(grid: Grid, *, place: str, workers: int | None) -> int:
     """Do the runs of a grid, print how it went, and return the exit code."""
-    specs = grid.specs()
-    check_ready(specs[0].dataset)
-    check_models(specs)
-    print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
     try:
         with term_like_interrupt():
-            prepare(specs)
+            specs = ready_specs(grid)
+            print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
             outcome = run_grid(specs, place, workers=workers)
     except KeyboardInterrupt:
         print("\nstopped; the rounds done are kept, and the same command resumes from there.", file=sys.stderr)
@@ -47,13 +48,41 @@ def run(grid: Grid, *, place: str, workers: int | None) -> int:
     return _conclude(outcome, place)
 
 
-def check_ready(dataset: str) -> None:
+def ready_specs(grid: Grid) -> list[Spec]:
+    """Return the specs of a grid once all that its runs need is there.
+
+    A task of a suite whose data or packages are not there is left out, in a line that says why.
+    """
+    specs = grid.specs()
+    check_models(specs)
+    if not any(spec.task for spec in specs):
+        check_ready(specs)
+        prepare(specs)
+        return specs
+    ready, refused = [], CusalError("")
+    for task in dict.fromkeys(spec.task["name"] for spec in specs):
+        own = [spec for spec in specs if spec.task["name"] == task]
+        try:
+            check_ready(own)
+            prepare(own)
+        except (DataError, MissingExtra) as error:
+            print(f"{task} is left out: {error}", file=sys.stderr, flush=True)
+            refused = error
+        else:
+            ready.append(task)
+    if not ready:
+        raise refused
+    return [spec for spec in specs if spec.task["name"] in ready]
+
+
+def check_ready(specs: Sequence[Spec]) -> None:
     """Raise an error, before any process starts, for what every run would meet: no torch, no data."""
-    if importlib.util.find_spec("torch") is None:
+    if any(needs_network(spec.model or "plain") for spec in specs) and importlib.util.find_spec("torch") is None:
         raise MissingExtra("training a network", "torch")
     here = {row.name: row.present for row in datasets.describe()}
-    if not here.get(dataset, False):
-        datasets.load(dataset)  # one's own file; or an error that names what is missing and how to get it
+    for name in dict.fromkeys(spec.dataset for spec in specs):
+        if not here.get(name, False):
+            datasets.load(name)  # one's own file; or an error that names what is missing and how to get it
 
 
 def check_models(specs: Sequence[Spec]) -> None:
@@ -65,13 +94,14 @@ def check_models(specs: Sequence[Spec]) -> None:
 def prepare(specs: Sequence[Spec]) -> None:
     """Compute features that specs want, and try their sizes and models on the data, before any process starts."""
     for place in dict.fromkeys((spec.dataset, features_key(spec)) for spec in specs):
-        data = load_data(*place)
         own = [spec for spec in specs if (spec.dataset, features_key(spec)) == place]
-        for spec in {(spec.warm_up, spec.balanced, spec.pool): spec for spec in own}.values():
+        data = suited_data(own[0])
+        drawn = {(spec.warm_up, spec.balanced, spec.pool, str(spec.at_most)): spec for spec in own}
+        for spec in drawn.values():
             draw_items(spec, data.train_labels, len(data.classes))
         for spec in _different_models(own):
-            try_model(spec, data)
-        load_data.cache_clear()  # this process trains nothing
+            try_model(spec, suited_data(spec))
+        forget_data()  # this process trains nothing
 
 
 def _different_models(specs: Sequence[Spec]) -> list[Spec]:
@@ -81,7 +111,7 @@ def _different_models(specs: Sequence[Spec]) -> list[Spec]:
 def change_grid(grid: Grid, options: dict[str, Any], changes: list[str]) -> Grid:
     """Return the grid with the options of the command line and `key=value` changes."""
     values = dict(options)
-    names = values.pop("strategies", None)
+    names, tasks = values.pop("strategies", None), values.pop("tasks", None)
     if "seeds" in values:
         values["seeds"] = parse_seeds(values["seeds"])
     for change in changes:
@@ -90,8 +120,14 @@ def change_grid(grid: Grid, options: dict[str, Any], changes: list[str]) -> Grid
             raise InvalidInput(f"--set {change} has no value; write --set key=value.")
         values[key.strip()] = _parse(text.strip())
     if names is not None:
-        grid = grid.choose([name.strip() for name in names.split(",") if name.strip()])
+        grid = grid.choose(_listed(names))
+    if tasks is not None:
+        grid = grid.choose_tasks(_listed(tasks))
     return grid.override(values)
+
+
+def _listed(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def parse_seeds(text: str) -> int | list[int]:

@@ -1,38 +1,25 @@
 """A spec made real: the data, the warm-up labels, the session, and the rounds that it yields."""
 
-import json
+import warnings
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cusal import datasets, strategies
 from cusal._checks import as_array
-from cusal._items import Subset
-from cusal._types import Indices
-from cusal.bench.features import featured
+from cusal._items import Subset, count_items, take
+from cusal.bench.loaded_data import as_rows, draw_items, draw_test, features_key, load_data
 from cusal.bench.measured_errors import measure_errors
 from cusal.bench.networks import build_module
 from cusal.bench.spec import Spec
-from cusal.bench.variants import build_variant
-from cusal.errors import InvalidInput
+from cusal.bench.variants import build_variant, takes_rows
+from cusal.errors import CusalError, InvalidInput
 from cusal.loop.old_pickles import unpickle
 from cusal.loop.session import Session
 from cusal.loop.simulate import Round, simulate
 from cusal.strategies._strategy import Strategy
-
-
-def features_key(spec: Spec) -> str:
-    """Return the features that a spec wants as `load_data` takes them."""
-    return json.dumps(spec.features, sort_keys=True)
-
-
-@lru_cache(maxsize=1)
-def load_data(name: str, features: str = "{}") -> datasets.Dataset:
-    """Return a data set, read once for all runs of a process; `features` is a `features_key`, "{}" for the items."""
-    data, wanted = datasets.load(name), json.loads(features)
-    return featured(data, wanted) if wanted else data
 
 
 class Experiment:
@@ -40,14 +27,17 @@ class Experiment:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self.data = load_data(spec.dataset, features_key(spec))
+        self.data = suited_data(spec)
         labels = self.data.train_labels
         self.warm_up, self.rows = draw_items(spec, labels, len(self.data.classes))
         self.labels = labels[self.rows]
-        train = self.data.train
-        self.items: Any = train
-        if len(self.rows) < len(train):
-            self.items = train[self.rows] if isinstance(train, np.ndarray) else Subset(train, self.rows)
+        self.items: Any = self.data.train
+        if len(self.rows) < len(labels):
+            lazy = getattr(self.items, "lazy", False)
+            self.items = Subset(self.items, self.rows) if lazy else self.items[self.rows]
+        rows = draw_test(spec, self.data.test)
+        whole = len(rows) == count_items(self.data.test)
+        self.test = self.data.test if whole else take(self.data.test, rows), self.data.test_labels[rows]
 
     def start(self, state: bytes | None = None) -> Session:
         """Return the session at its beginning, or as it was when `state` was pickled."""
@@ -72,12 +62,12 @@ class Experiment:
             self.labels,
             rounds=self.spec.rounds - session.round - 1,
             batch_size=self.spec.batch_size,
-            test=(self.data.test, self.data.test_labels),
+            test=self.test,
             measure=self._measure(),
         )
 
     def _measure(self) -> Callable[[Session], dict[str, float]] | None:
-        spec, test = self.spec, (self.data.test, self.data.test_labels)
+        spec, test = self.spec, self.test
         if not spec.estimator_every:
             return None
 
@@ -87,39 +77,6 @@ class Experiment:
             return measure_errors(session, self.labels, test, bandwidth=spec.bandwidth, p=spec.p)
 
         return measure
-
-
-def draw_items(spec: Spec, labels: Indices, classes: int) -> tuple[Indices, Indices]:
-    """Return the positions of the warm-up items, and of all that take part, ascending; from the seed alone."""
-    rng = np.random.default_rng([spec.seed])
-    if spec.warm_up >= len(labels):
-        raise InvalidInput(f"warm_up is {spec.warm_up}, but {spec.dataset} has {len(labels)} train items; lower it.")
-    if spec.balanced:
-        each, odd = divmod(spec.warm_up, classes)
-        if odd:
-            raise InvalidInput(
-                f"warm_up is {spec.warm_up}, which {classes} classes cannot share equally; "
-                f"give a multiple of {classes}, or balanced = false."
-            )
-        warm_up = np.concatenate([_some_of(rng, labels, number, each) for number in range(classes)])
-    else:
-        warm_up = rng.choice(len(labels), spec.warm_up, replace=False)
-    if spec.pool is None:
-        return np.sort(warm_up), np.arange(len(labels))
-    rest = np.setdiff1d(np.arange(len(labels)), warm_up)
-    if spec.pool > len(rest):
-        raise InvalidInput(
-            f"pool is {spec.pool}, but {spec.dataset} has {len(rest)} train items besides the warm-up; lower it."
-        )
-    pool = rng.choice(rest, spec.pool, replace=False)
-    return np.sort(warm_up), np.sort(np.concatenate([warm_up, pool]))
-
-
-def _some_of(rng: np.random.Generator, labels: Indices, number: int, count: int) -> Indices:
-    members = np.flatnonzero(labels == number)
-    if len(members) < count:
-        raise InvalidInput(f"class {number} has {len(members)} train items, but a balanced warm-up needs {count}.")
-    return rng.choice(members, count, replace=False)
 
 
 def build_strategy(spec: Spec) -> Strategy:
@@ -140,12 +97,40 @@ def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
     return build_variant(spec.model or "plain", partial(build_module, spec.network, item_shape, classes), training)
 
 
+def suited_data(spec: Spec) -> datasets.Dataset:
+    """Return the data set of a spec in the form that its model takes: scikit-learn's get images as rows of pixels."""
+    data = load_data(spec.dataset, features_key(spec))
+    return as_rows(data) if takes_rows(spec.model or "plain") else data
+
+
 def try_model(spec: Spec, data: datasets.Dataset) -> None:
-    """Train what is innermost of a spec's model on two items for one epoch: an error here is one of every run."""
+    """Fit what is innermost of a spec's model to a few items: an error here is one of every run.
+
+    A network is trained on two items for one epoch, anything else is fitted to the labels of round 0.
+    """
     model = build_model(spec, data.train.shape[1:], len(data.classes))
     while hasattr(model, "model"):
         model = model.model
+    if not hasattr(model, "module"):
+        _try_classifier(model, spec, data)
+        return
     if hasattr(model, "set_params"):
         known, short = model.get_params(deep=False), {"epochs": 1, "random_state": 0}
         model.set_params(**{name: short[name] for name in short if name in known})
     model.fit(as_array(data.train[np.arange(2)]), np.arange(2))
+
+
+def _try_classifier(model: Any, spec: Spec, data: datasets.Dataset) -> None:
+    rows, _ = draw_items(spec, data.train_labels, len(data.classes))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the runs will say the same
+            model.fit(take(data.train, rows), data.train_labels[rows])
+            model.predict_proba(take(data.train, rows))
+    except CusalError:
+        raise
+    except Exception as error:  # whatever a model of the user's own raises
+        raise InvalidInput(
+            f"{type(model).__name__} cannot be fitted to the first {len(rows)} labels of {spec.dataset} and predict: "
+            f"{type(error).__name__}: {error}; change its settings, or take another model."
+        ) from error

@@ -8,6 +8,7 @@ A strategy's table holds its name, the `label` that reports show, its settings, 
 (`reference`, `recalibrate`), the training variant (`model`) or the network.
 `sweep = {warm_up = [10, 20, 40]}` repeats the grid with each value, as experiments of their own.
 `[on.svhn]` holds what changes when the preset svhn stands in for the one that the grid extends.
+`[[tasks]]` makes it a suite: each table holds a data set and whatever else differs, and is an experiment of its own.
 """
 
 import itertools
@@ -18,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from cusal import strategies
-from cusal.bench.grid_keys import NAMELESS, NEEDED, TABLES, GridKeys, check_keys
+from cusal.bench.grid_keys import NAMELESS, NEEDED, OF_TASKS, TABLES, GridKeys, check_keys
 from cusal.bench.spec import Spec
 from cusal.bench.strategy_entry import CHANGES, NONE, Entry, as_entry, label_of, setting_names, settings_of
-from cusal.bench.variants import as_table
+from cusal.bench.variants import as_table, is_module, needs_network
 from cusal.errors import DataError, InvalidInput, UnknownName
 
 PRESETS = Path(__file__).parent / "presets"
@@ -39,6 +40,8 @@ class Grid:
         The keys of the grid; see `GridKeys`.
     sweep : dict
         What a sweep made of the grid: its `name` and the values that it is `over`; empty where there is none.
+    task : dict
+        Of one task of a suite: the suite's name, the task's `name` and its `group`; empty where there is none.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Grid:
     name: str
     values: dict[str, Any]
     sweep: dict[str, Any] = field(default_factory=dict)
+    task: dict[str, str] = field(default_factory=dict)
 
     def override(self, changes: Mapping[str, Any]) -> "Grid":
         """Return the grid with some values changed.
@@ -72,7 +76,10 @@ class Grid:
         for key in changes.keys() & self.values.get("sweep", {}).keys():
             raise InvalidInput(f"{self.name} goes over values of {key} itself; give it others: sweep={{{key}=[...]}}.")
         marks = [f"{key}={changes[key]}" for key in sorted(changes) if key not in NAMELESS]
-        return replace(self, name=" ".join([self.name, *marks]), values=self.values | dict(changes))
+        values = self.values | dict(changes)
+        if "tasks" in self.values and "tasks" not in changes:  # a change is for all tasks, whatever each had of its own
+            values["tasks"] = [_without(task, *changes) for task in self.values["tasks"]]
+        return replace(self, name=" ".join([self.name, *marks]), values=values)
 
     def choose(self, names: list[str]) -> "Grid":
         """Return the grid with these strategies alone.
@@ -103,8 +110,53 @@ class Grid:
                 raise UnknownName("strategy", name, {*own, *strategies.names()})
         return replace(self, values=self.values | {"strategies": [own.get(name, name) for name in names]})
 
+    def choose_tasks(self, names: list[str]) -> "Grid":
+        """Return the suite with these tasks alone.
+
+        Parameters
+        ----------
+        names : list of str
+            Names of tasks of the grid.
+
+        Returns
+        -------
+        Grid
+
+        Raises
+        ------
+        InvalidInput
+            If the grid has no tasks, or no name is given.
+        UnknownName
+            If it has none of that name.
+        """
+        own = {task_name(task): task for task in self.values.get("tasks", [])}
+        if not own or not names:
+            raise InvalidInput(f"{self.name}: {'no task is named' if own else 'it has no tasks'}; leave --tasks out.")
+        for name in names:
+            if name not in own:
+                raise UnknownName("task", name, own)
+        return replace(self, values=self.values | {"tasks": [own[name] for name in names]})
+
+    def members(self) -> list["Grid"]:
+        """Return the grids of a suite's tasks, in order; the grid itself where it is none."""
+        if "tasks" not in self.values:
+            return [self]
+        names = [task_name(task) for task in self.values["tasks"]]
+        for name in names:
+            if names.count(name) > 1:
+                raise InvalidInput(f"the grid {self.name} has two tasks named {name!r}; give one another name.")
+        shared = _without(self.values, "tasks")
+        return [
+            Grid(
+                f"{self.name}: {name}",
+                shared | _without(task, *OF_TASKS),
+                task={"suite": self.name, "name": name, "group": task.get("group", "")},
+            )
+            for name, task in zip(names, self.values["tasks"], strict=True)
+        ]
+
     def specs(self) -> list[Spec]:
-        """Return one spec for each seed, value of the sweep and strategy, all of a seed before the next seed.
+        """Return one spec for each seed, task, value of the sweep and strategy, all of a seed before the next seed.
 
         Returns
         -------
@@ -115,12 +167,16 @@ class Grid:
         InvalidInput
             If the grid lacks a key that every run needs, or two strategies have the same label.
         """
+        if "tasks" in self.values:
+            return sorted((spec for member in self.members() for spec in member.specs()), key=lambda spec: spec.seed)
         if sweep := self.values.get("sweep"):
-            rest = Grid(self.name, _without(self.values, "sweep"))
+            rest = Grid(self.name, _without(self.values, "sweep"), task=self.task)
             changes = (dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values()))
             members = [replace(rest.override(change), sweep={"name": self.name, "over": change}) for change in changes]
             return sorted((spec for member in members for spec in member.specs()), key=lambda spec: spec.seed)
         missing = [key for key in NEEDED if key not in self.values]
+        if "network" in missing and not needs_network(self.values.get("model", "plain")):
+            missing.remove("network")
         if missing:
             raise InvalidInput(f"the grid {self.name} has no {missing[0]}; add it, or extend a preset that has it.")
         entries = [as_entry(entry) for entry in self.values["strategies"]]
@@ -144,11 +200,26 @@ class Grid:
         if fixed.get("recalibrate") == NONE:
             fixed["recalibrate"] = None
         fixed |= {key: as_table(fixed[key]) for key in TABLES if key in fixed}
+        if "model" in fixed and is_module(fixed["model"]):
+            fixed["network"] = fixed.pop("model")
+        fixed.setdefault("network", {})
         own = setting_names(entry)
         settings: dict[str, Any] = {key: fixed[key] for key in ("bandwidth", "p") if key in own and key in fixed}
         settings |= settings_of(entry)
         names = {"experiment": self.name, "label": label_of(entry), "strategy": entry["name"]}
-        return Spec(**names, **fixed, seed=seed, settings=settings, sweep=self.sweep)
+        return Spec(**names, **fixed, seed=seed, settings=settings, sweep=self.sweep, task=self.task)
+
+
+def task_name(task: Mapping[str, Any]) -> str:
+    """Return the name of a suite's task: its own, or that of the data set with that of the features.
+
+    >>> task_name({"dataset": "ag_news", "features": "tfidf"})
+    'ag_news tfidf'
+    """
+    if "name" in task:
+        return str(task["name"])
+    features = as_table(task["features"])["name"] if "features" in task else ""
+    return f"{task.get('dataset', 'unnamed')} {features}".strip()
 
 
 def preset_names() -> list[str]:

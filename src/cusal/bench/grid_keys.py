@@ -1,7 +1,7 @@
 """The keys that a grid may have, and the values that each takes."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from cusal.bench.features import check_features
 from cusal.bench.networks import check_network
@@ -20,7 +20,9 @@ except ImportError as error:
 PRECISIONS = ("float32", "bfloat16", "auto")  # of TorchClassifier, which would load torch
 TABLES = ("network", "model", "features")  # each a name, or a table with a name and settings
 NEEDED = ("dataset", "network", "rounds", "batch_size", "warm_up", "seeds", "strategies")
-NAMELESS = ("seeds", "strategies", "sweep", "title")  # changing these leaves runs comparable
+NAMELESS = ("seeds", "strategies", "sweep", "tasks", "title")  # changing these leaves runs comparable
+OF_TASKS = ("name", "group")  # what a task has beside keys of the grid
+NOT_OF_TASKS = ("extends", "on", "seeds", "strategies", "sweep", "tasks", "title")
 
 
 def _one_of(kind: str, *known: str) -> AfterValidator:
@@ -46,6 +48,20 @@ def _named(check: Callable[[dict[str, Any]], None]) -> AfterValidator:
 def _distinct(value: Any) -> Any:
     if isinstance(value, list) and len({str(item) for item in value}) < len(value):
         raise ValueError("the same value twice")
+    return value
+
+
+def _check_tasks(value: list[Any]) -> list[Any]:
+    for number, task in enumerate(value, start=1):
+        where = f"task {number}"
+        if not isinstance(task, dict):
+            raise InvalidInput(f"{where} is {task!r}; expected a table such as {{dataset = 'letter'}}.")
+        for key in task.keys() & {*NOT_OF_TASKS}:
+            raise InvalidInput(f"{where} has {key}, which all tasks share; move it above the tasks.")
+        for key in task.keys() & {*OF_TASKS}:
+            if not isinstance(task[key], str):
+                raise InvalidInput(f"{where}: {key} is {task[key]!r}; expected a text.")
+        check_keys({key: task[key] for key in task if key not in OF_TASKS}, where)
     return value
 
 
@@ -99,6 +115,15 @@ class GridKeys(TypedDict, total=False):
     sweep: Annotated[
         dict[str, Annotated[list[Any], MinLen(1), AfterValidator(_distinct)]],
         "a table of distinct values such as {warm_up = [10, 20, 40]}",
+    ]
+    tasks: Annotated[
+        list[Any],
+        MinLen(1),
+        AfterValidator(_check_tasks),
+        'a list of tables such as {dataset = "ag_news", features = "tfidf"}',
+    ]
+    at_most: Annotated[
+        dict[Literal["pool", "test"], Positive], "a table of whole numbers such as {pool = 2500, test = 1500}"
     ]
     rounds: Whole
     batch_size: Positive

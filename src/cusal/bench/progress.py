@@ -22,6 +22,7 @@ class RunProgress:
         self._left = {run.id: run.rounds + 1 for run in runs}
         self._seconds: dict[str, float] = {}  # of a round, by strategy: a running mean
         self._live: Any = None
+        self._several = len({run.experiment for run in runs}) > 1
 
     def __enter__(self) -> "RunProgress":
         if sys.stdout.isatty():
@@ -70,11 +71,14 @@ class RunProgress:
 
     def _line(self, news: News) -> str:
         run = self.runs[news.run_id]
-        start = f"{time.strftime('%H:%M:%S')}  {run.strategy}, seed {run.seed}"
+        start = f"{time.strftime('%H:%M:%S')}  {self._title(run)}, seed {run.seed}"
         if news.kind != "round":
             return f"{start}: {news.kind}  ({self.done} of {self.total} runs done)"
         scores = f"ECE {news.ece:.3f}, accuracy {100 * news.accuracy:.1f}, {news.seconds:.1f} s"
         return f"{start}: round {news.round} of {run.rounds}, {scores}, left {duration(self.seconds_left())}"
+
+    def _title(self, run: Run) -> str:
+        return f"{run.experiment}, {run.strategy}" if self._several else run.strategy
 
     def _table(self) -> Any:
         from rich.table import Table
@@ -91,5 +95,5 @@ class RunProgress:
             numbers = (
                 [f"{news.ece:.3f}", f"{100 * news.accuracy:.1f}", f"{news.seconds:.1f}"] if known else ["", "", ""]
             )
-            table.add_row(run.strategy, str(run.seed), f"{max(news.round, 0)} / {run.rounds}", *numbers)
+            table.add_row(self._title(run), str(run.seed), f"{max(news.round, 0)} / {run.rounds}", *numbers)
         return table

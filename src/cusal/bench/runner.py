@@ -1,5 +1,6 @@
 """The runner: do what is missing of some specs, in parallel processes, in the order given."""
 
+import importlib.util
 import multiprocessing
 import os
 from collections.abc import Sequence
@@ -87,9 +88,12 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -
 
 
 def _default_workers() -> int:
+    cores = os.cpu_count() or 1
+    if importlib.util.find_spec("torch") is None:
+        return cores
     import torch  # slow to load, and not needed to look at grids and stores
 
-    return 1 if torch.cuda.is_available() else os.cpu_count() or 1
+    return 1 if torch.cuda.is_available() else cores
 
 
 def _reuse(store: Store, specs: Sequence[Spec]) -> None:

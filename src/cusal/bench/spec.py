@@ -49,6 +49,10 @@ class Spec:
         Of that measurement; those of the strategy are in `settings`.
     sweep : dict
         For a run of a sweep: the sweep's `name` and `over`, the value of each setting that it goes over.
+    at_most : dict
+        How many items of the `pool` and of the `test` split take part at most, drawn by the seed.
+    task : dict
+        For a run of a suite: the suite's name, the task's `name`, and its `group` or "".
     """
 
     experiment: str
@@ -77,6 +81,8 @@ class Spec:
     bandwidth: float = 1e-3
     p: float = 1
     sweep: dict[str, Any] = field(default_factory=dict)
+    at_most: dict[str, int] = field(default_factory=dict)
+    task: dict[str, str] = field(default_factory=dict)
 
     @property
     def json(self) -> str:
@@ -85,19 +91,19 @@ class Spec:
         Values at their default are left out, so that an id outlives fields that are added later.
         """
         defaults = {f.name: f.default for f in dataclasses.fields(self) if f.default is not dataclasses.MISSING}
-        defaults |= {"model": {}, "features": {}, "sweep": {}}
+        defaults |= {"model": {}, "features": {}, "sweep": {}, "at_most": {}, "task": {}}
         values = {k: v for k, v in dataclasses.asdict(self).items() if k not in defaults or defaults[k] != v}
         return _dump(_as_stored(values))
 
     @property
     def content(self) -> str:
         """The JSON without the names that reports show: two runs of the same content have the same rounds."""
-        return self._json_without("experiment", "label", "sweep")
+        return self._json_without("experiment", "label", "sweep", "task")
 
     @property
     def id(self) -> str:
-        """The name of the run in a store; whether it belongs to a sweep makes no difference."""
-        return hashlib.sha256(self._json_without("sweep").encode()).hexdigest()[:16]
+        """The name of the run in a store; whether it belongs to a sweep or a suite makes no difference."""
+        return hashlib.sha256(self._json_without("sweep", "task").encode()).hexdigest()[:16]
 
     @classmethod
     def of(cls, text: str) -> Self:

@@ -12,8 +12,11 @@ is the objective `cross_entropy`. What "package.module:Name" names may be
 |---|---|
 | of `Objective` | its settings; a `TorchClassifier` trains the network on it |
 | of `Wrapper`, or whose first parameter is `model` | the model that `of` names, and its settings |
+| whose first parameter is `estimator`, where the table has `of` | the same |
 | whose first parameter is `module` | the network, those of the grid's settings that it takes, and its own |
 | any other with `fit` and `predict_proba` | its settings; it has no use for the network |
+
+A torch module in this place is the grid's network, with plain training.
 """
 
 import ast
@@ -35,7 +38,7 @@ from cusal.models._torch_extra import torch_needed
 PLAIN = {"plain": "cross_entropy"}  # the name that grids had for it before there were objectives
 WRAPPER_ROOMS = (cusal.models, cusal.recalibration)
 
-Kind = Literal["objective", "wrapper", "trainer", "classifier"]
+Kind = Literal["objective", "wrapper", "trainer", "classifier", "module"]
 
 
 def names() -> list[str]:
@@ -51,7 +54,7 @@ def as_table(value: str | Mapping[str, Any]) -> dict[str, Any]:
 def check_model(model: str | Mapping[str, Any]) -> None:
     """Raise `UnknownName` for names that no variant has; torch is not loaded, but for classes of the user's own."""
     table = as_table(model)
-    kind = _kind(str(table.get("name")))
+    kind = _kind(table)
     if "of" in table:
         if kind != "wrapper":
             raise InvalidInput(f"{table['name']} goes around no other model; leave `of` out.")
@@ -74,11 +77,15 @@ def build_variant(model: str | Mapping[str, Any], make_module: Callable[[], Any]
     """
     check_model(model)
     table = as_table(model)
+    kind, constructor = _kind(table), _find(table["name"])
     name, inner = table.pop("name"), table.pop("of", "plain")
-    kind, constructor = _kind(name), _find(name)
     if kind == "wrapper":
         _check(name, table, _parameters(constructor)[1:])
         return constructor(build_variant(inner, make_module, training), **table)
+    if kind == "module":
+        raise InvalidInput(
+            f"the model {name!r} is a torch module, which goes into `network`; other models train it there."
+        )
     if kind == "objective":
         return _train_on(constructor, table, name, make_module, training)
     known = _parameters(constructor)
@@ -104,7 +111,32 @@ def _train_on(
     return TorchClassifier(make_module(), objective=made, **training, **more)
 
 
-def _kind(name: str) -> Kind:
+def is_module(model: str | Mapping[str, Any]) -> bool:
+    """Return whether a grid's model is a torch module of the user's own, which is a network."""
+    return _kind(as_table(model)) == "module"
+
+
+def needs_network(model: str | Mapping[str, Any]) -> bool:
+    """Return whether a model trains the grid's network: neither scikit-learn's does, nor one that is a network."""
+    table = as_table(model)
+    kind = _kind(table)
+    return needs_network(table.get("of", "plain")) if kind == "wrapper" else kind not in ("classifier", "module")
+
+
+def takes_rows(model: str | Mapping[str, Any]) -> bool:
+    """Return whether a model is scikit-learn's or of its kind, and does not say that it takes more than rows."""
+    table = as_table(model)
+    kind = _kind(table)
+    if kind == "wrapper":
+        return takes_rows(table.get("of", "plain"))
+    if kind != "classifier":
+        return False
+    made = _find(table["name"])(**{key: value for key, value in table.items() if key != "name"})
+    return hasattr(made, "__sklearn_tags__") and not made.__sklearn_tags__().input_tags.three_d_array
+
+
+def _kind(table: Mapping[str, Any]) -> Kind:
+    name = str(table.get("name"))
     if not is_import_name(name):
         if name in _wrappers():
             return "wrapper"
@@ -115,12 +147,16 @@ def _kind(name: str) -> Kind:
     if isinstance(found, type) and issubclass(found, objectives.Objective):
         return "objective"
     first = next(iter(_parameters(found)), "") if callable(found) else ""
-    if first in ("model", "module"):
-        return "wrapper" if first == "model" else "trainer"
+    if first == "model" or (first == "estimator" and "of" in table):
+        return "wrapper"
+    if first == "module":
+        return "trainer"
+    if hasattr(found, "forward") and hasattr(found, "named_parameters"):
+        return "module"
     if not callable(found) or (isinstance(found, type) and not hasattr(found, "predict_proba")):
         raise InvalidInput(
             f"the model {name!r} is not something that makes a classifier with fit and predict_proba; "
-            "expected a classifier, a Wrapper or an Objective. A torch module goes into `network`."
+            "expected a classifier, a Wrapper, an Objective or a torch module."
         )
     return "classifier"
 

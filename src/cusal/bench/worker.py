@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ def work(place: str, run_ids: Sequence[str], channel: Connection) -> None:
     """Do runs, one after the other, until none is left to take; the main function of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the runner ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    # scikit-learn takes many classes among few labels for a regression: here they are the usual case.
+    warnings.filterwarnings("ignore", message="The number of unique classes")
     try:
         with Store(place) as store:
             while (claim := store.claim(run_ids)) is not None:

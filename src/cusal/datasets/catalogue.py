@@ -125,8 +125,8 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
     Parameters
     ----------
     name : str
-        One of `names()`; or the path of a file of one's own, with or without its kind in front: "table.csv",
-        "csv:table.txt", "npz:arrays.npz".
+        One of `names()`; or the path of a file or folder of one's own, with or without its kind in front: "table.csv",
+        "csv:table.txt", "npz:arrays.npz", "images:pictures" for a folder with one folder of images for each class.
     folder : str or Path, optional
         The folder of all data sets. By default the one that CUSAL_DATA names, else the user's cache folder.
 

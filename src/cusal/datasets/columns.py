@@ -1,7 +1,8 @@
 """A data set from the columns of a table, whatever file they were read from.
 
-The label is the column named `label`, else the last one; an optional column `split` holds train or test; every other
-column is a number. Each is standardised with the train split's mean and standard deviation.
+The label is the column named `label`, else the last one; an optional column `split` holds train or test. Where there is
+a column `text`, its texts are the items, and further columns are left out. Otherwise every other column is a number;
+each is standardised with the train split's mean and standard deviation.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from cusal.datasets.split import split_stratified
 from cusal.errors import DataError
 
 SPLITS = ("train", "test")
+TEXT = "text"
 
 
 @dataclass(frozen=True)
@@ -37,23 +39,28 @@ class OwnTable:
     def as_dataset(self) -> Dataset:
         """Return the data set that the columns hold; raise a DataError that names the column and the row."""
         target = self.names.index("label") if "label" in self.names else len(self.names) - 1
-        features = [place for place, name in enumerate(self.names) if place != target and name != "split"]
-        if not features:
-            raise DataError(
-                f"{self.path} has no column of numbers beside {self.names[target]!r}; expected at least one."
-            )
-        values = np.stack([self._numbers(place) for place in features], axis=1)
+        values = self._values(target)
         names, numbers = np.unique(self._texts(target), return_inverse=True)
         labels = numbers.astype(np.int64)
         train, test = self._split() if "split" in self.names else split_stratified(labels)
         if not len(train) or not len(test):
             raise DataError(f"{self.path}: the {SPLITS[bool(len(train))]} split is empty; expected items in both.")
-        deviation = values[train].std(axis=0)
-        deviation[deviation == 0] = 1.0  # a constant column says nothing and stays at zero
-        items = ((values - values[train].mean(axis=0)) / deviation).astype(np.float32)
+        items = values if values.ndim == 1 else _standardised(values, train)
         classes = tuple(str(name) for name in names)
         name = f"{self.kind}:{self.path}"
         return Dataset(name, items[train], labels[train], items[test], labels[test], classes=classes)
+
+    def _values(self, target: int) -> NDArray[Any]:
+        """Return (n,) texts, or (n, columns) numbers."""
+        if TEXT in self.names and self.names.index(TEXT) != target:
+            return np.array(self._texts(self.names.index(TEXT)), dtype=object)
+        features = [place for place, name in enumerate(self.names) if place != target and name != "split"]
+        if not features:
+            raise DataError(
+                f"{self.path} has no column of numbers beside {self.names[target]!r}; expected at least one, or a "
+                "column `text`."
+            )
+        return np.stack([self._numbers(place) for place in features], axis=1)
 
     def _split(self) -> tuple[Indices, Indices]:
         values = np.array(self._texts(self.names.index("split")))
@@ -81,9 +88,15 @@ class OwnTable:
             raise DataError(
                 f"{self.path}: column {self.names[place]!r} holds {str(fields[row])[:40]!r} "
                 f"in row {row + self.first_row}; supported are columns of finite numbers, one `label` and an "
-                "optional `split`. Turn text into embeddings first."
+                "optional `split`. Texts go into a column `text`, without others."
             )
         return values
+
+
+def _standardised(values: NDArray[np.float64], train: Indices) -> NDArray[np.float32]:
+    deviation = values[train].std(axis=0)
+    deviation[deviation == 0] = 1.0  # a constant column says nothing and stays at zero
+    return ((values - values[train].mean(axis=0)) / deviation).astype(np.float32)  # type: ignore[no-any-return]
 
 
 def _number(field: Any) -> float:

@@ -33,7 +33,7 @@ class Source:
     classes, train, test : int
         How many classes, train items and test items it has.
     shape : tuple of int
-        The shape of one item.
+        The shape of one item; () of a text.
     licence : str
         Under which terms it may be used.
     folder : str
@@ -70,8 +70,8 @@ class Dataset:
     name : str
         What `load` was given.
     train, test : array of shape (n, ...)
-        The items, float32 and normalised, channels first for images; or something on disk that is indexed like an
-        array. `train` serves as warm-up and pool.
+        The items, float32 and normalised, channels first for images; texts as objects; or something on disk that is
+        indexed like an array. `train` serves as warm-up and pool.
     train_labels, test_labels : array of shape (n,), int64
         Class numbers 0 .. classes - 1.
     classes : tuple of str

@@ -29,6 +29,8 @@ class Strategy:
         The name by which `cusal.strategies.find` knows the class.
     by_row : bool
         Whether it can score a pool in files, part by part.
+    for_whom : str
+        Whom it suits, in a line without a full stop that continues "For "; "" where nothing is known.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Strategy:
     """
 
     needs_model: ClassVar[bool] = True
+    for_whom: ClassVar[str] = ""
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)

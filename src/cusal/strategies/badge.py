@@ -16,6 +16,7 @@ it.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +41,8 @@ class Badge(Strategy):
     >>> cusal.query(probs, batch_size=2, strategy="badge").indices
     array([2, 0])
     """
+
+    for_whom: ClassVar[str] = "networks and large batches; with a light model a point behind margin"
 
     def select(self, view: View, batch_size: int) -> Indices:
         gradients = FactorisedGradients(residuals(view.probs), as_points(view.embeddings))

@@ -8,6 +8,7 @@ Houlsby et al. (2011); Gal et al. (2017) with Monte-Carlo dropout:
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal._checks import as_count
 from cusal._types import Keys
@@ -37,6 +38,8 @@ class Bald(Strategy):
     >>> Bald(samples=2).query(view, 1).indices
     array([0])
     """
+
+    for_whom: ClassVar[str] = "networks with dropout and ensembles whose members disagree"
 
     samples: int = 10
 

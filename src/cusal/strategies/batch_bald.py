@@ -12,6 +12,7 @@ adds more than its BALD score.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal._checks import as_count
 from cusal._types import Indices
@@ -45,6 +46,8 @@ class BatchBald(Strategy):
     >>> BatchBald(samples=2).query(view, 1).indices
     array([0])
     """
+
+    for_whom: ClassVar[str] = "small batches from networks with dropout or ensembles; slow for large ones"
 
     samples: int = 10
     configurations: int = 4096

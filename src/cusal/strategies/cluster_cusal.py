@@ -7,6 +7,7 @@ smallest first. See `cluster_margin` for the clusters and for where this departs
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal._checks import as_count, as_positive
 from cusal._types import Indices
@@ -48,6 +49,8 @@ class ClusterCusal(_CusalOrder):
     >>> cusal.query(pool, labelled, [0, 1], batch_size=2, strategy="cluster_cusal").indices
     array([0, 2])
     """
+
+    for_whom: ClassVar[str] = "studies of calibration that want varied batches"
 
     factor: int = 10
     picks_per_cluster: float = 1

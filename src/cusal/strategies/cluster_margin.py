@@ -14,6 +14,7 @@ for each model.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal._checks import as_count, as_positive
 from cusal._types import Indices
@@ -41,6 +42,8 @@ class ClusterMargin(Strategy):
     >>> cusal.query(probs, batch_size=2, strategy="cluster_margin").indices
     array([0, 2])
     """
+
+    for_whom: ClassVar[str] = "large batches from pools with near-duplicates; with a light model as good as margin"
 
     factor: int = 10
     picks_per_cluster: float = 1

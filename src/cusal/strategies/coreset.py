@@ -10,6 +10,7 @@ matrix-vector product; no pool x pool matrix is built.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal._spread import k_centre, most_central
 from cusal._types import Indices
@@ -30,6 +31,10 @@ class Coreset(Strategy):
     >>> cusal.query(probs, batch_size=2, strategy="coreset").indices
     array([1, 0])
     """
+
+    for_whom: ClassVar[str] = (
+        "covering a pool before predictions mean anything; with a light model worse than random items"
+    )
 
     def select(self, view: View, batch_size: int) -> Indices:
         centres = view.reference_embeddings

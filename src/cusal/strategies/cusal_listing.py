@@ -13,7 +13,7 @@ float32 logits.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class CusalListing(Strategy):
     >>> cusal.strategies.make("cusal_listing", bandwidth=0.01)
     CusalListing(bandwidth=0.01, p=1)
     """
+
+    for_whom: ClassVar[str] = "reproducing the paper's figures, and nothing else"
 
     bandwidth: float = 1e-3
     p: float = 1

@@ -16,7 +16,7 @@ residual networks in `cusal.models.networks`, and `TemperatureScaled`. The strat
 """
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 from cusal._checks import as_positive
 from cusal._types import Keys
@@ -46,6 +46,8 @@ class Ddu(Strategy):
     >>> cusal.query(pool, labelled, [0, 0, 1, 1], batch_size=2, strategy="ddu").indices
     array([2, 1])
     """
+
+    for_whom: ClassVar[str] = "finding items unlike anything labelled, with a network made for it"
 
     covariance: Covariance = "shared"
     jitter: float = 1e-2

@@ -19,6 +19,7 @@ with light models on tables, text and frozen features.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,6 +58,10 @@ class DiverseMargin(Strategy):
     >>> DiverseMargin().query(view, 2).indices
     array([0, 2])
     """
+
+    for_whom: ClassVar[str] = (
+        "nearly everybody: the best with light models on tables, texts and image features, and the default"
+    )
 
     factor: int = 10
 

@@ -1,6 +1,7 @@
 """Entropy of the prediction: -sum_k p_k log p_k (Shannon 1948; Settles 2009)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal._types import Keys
 from cusal.strategies import _uncertainty as uncertainty
@@ -19,6 +20,10 @@ class Entropy(Strategy):
     >>> cusal.query(probs, batch_size=2, strategy="entropy").indices
     array([2, 1])
     """
+
+    for_whom: ClassVar[str] = (
+        "two classes, where it equals margin; with many classes and a light model worse than random items"
+    )
 
     @property
     def by_row(self) -> bool:

@@ -9,6 +9,7 @@ and most unsupported items share one error.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,6 +43,8 @@ class LeastCalibrated(_CalibrationStrategy):
     >>> cusal.query(pool, labelled, [0, 1], batch_size=2, strategy="least_calibrated").indices
     array([1, 2])
     """
+
+    for_whom: ClassVar[str] = "ablations of cusal"
 
     tie_tolerance: float = 1e-6
 

@@ -1,6 +1,7 @@
 """Least confidence: 1 - max_k p_k (Lewis and Gale 1994; Roy and McCallum 2001)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal._types import Keys
 from cusal.strategies import _uncertainty as uncertainty
@@ -19,6 +20,8 @@ class LeastConfidence(Strategy):
     >>> cusal.query(probs, batch_size=2, strategy="least_confidence").indices
     array([2, 1])
     """
+
+    for_whom: ClassVar[str] = "two classes, where it equals margin; with more classes margin is better"
 
     @property
     def by_row(self) -> bool:

@@ -1,6 +1,7 @@
 """Margin: the difference between the two highest probabilities, smallest first (Scheffer et al. 2001)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal._types import Keys
 from cusal.strategies import _uncertainty as uncertainty
@@ -19,6 +20,10 @@ class Margin(Strategy):
     >>> cusal.query(probs, batch_size=2, strategy="margin").indices
     array([2, 1])
     """
+
+    for_whom: ClassVar[str] = (
+        "single picks, pools in files and models without embeddings: simple, fast and hard to beat"
+    )
 
     @property
     def by_row(self) -> bool:

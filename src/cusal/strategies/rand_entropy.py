@@ -6,6 +6,7 @@ the others, only the drawn ones are predicted.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cusal._checks import as_count
 from cusal._types import Indices
@@ -30,6 +31,8 @@ class RandEntropy(Strategy):
     >>> cusal.query(probs, batch_size=2, strategy="rand_entropy").indices
     array([2, 1])
     """
+
+    for_whom: ClassVar[str] = "pools too large to predict whole"
 
     factor: int = 10
 

@@ -20,6 +20,8 @@ class Random(Strategy):
     2
     """
 
+    for_whom: ClassVar[str] = "unbiased estimates of accuracy, an audit, and as the baseline of every comparison"
+
     needs_model: ClassVar[bool] = False
 
     @property

@@ -12,7 +12,7 @@ The three combinations that Bui, Maifeld-Carucci and Liu (2026) compare with the
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from cusal._checks import as_positive
 from cusal._types import Keys
@@ -49,6 +49,8 @@ class WeightedCusal(_CalibrationStrategy):
     >>> cusal.query(pool, labelled, [0, 1], batch_size=2, strategy="weighted_cusal", combination="uniform").indices
     array([2, 1])
     """
+
+    for_whom: ClassVar[str] = "weighing calibration against uncertainty; with a light model worse than random items"
 
     combination: Combination = "scaled"
     scale: float = 3

@@ -48,6 +48,17 @@ def test_an_export_loads_back_bit_for_bit(place: str, tmp_path: Path) -> None:
         assert ours.state == theirs.state is not None
 
 
+def test_a_compact_export_keeps_what_curves_are_made_of(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        fill(store)
+        store.export(tmp_path / "out", compact=True)
+        kept = ExportedRuns(tmp_path / "out")
+        assert [row["id"] for row in kept.runs()] == ["done"]
+        assert kept.rounds() == store.rounds(["done"])
+        assert kept.metrics() == [row for row in store.metrics(["done"]) if row["split"] == "test"]
+        assert (kept.bins(), kept.picks()) == ([], [])
+
+
 def test_the_same_runs_give_the_same_files(tmp_path: Path) -> None:
     with Store(tmp_path / "runs.db") as store, Store(tmp_path / "copy.db") as copy:
         fill(store)

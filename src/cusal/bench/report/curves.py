@@ -104,6 +104,15 @@ class Swept:
 
 
 @dataclass(frozen=True)
+class Task:
+    """That an experiment is one of a suite: the suite's name, the task's, and the group that it belongs to, or ""."""
+
+    suite: str
+    name: str
+    group: str = ""
+
+
+@dataclass(frozen=True)
 class Curves:
     """Every run of one experiment as arrays; `Curves.of` and `Curves.of_rounds` make them.
 
@@ -121,6 +130,8 @@ class Curves:
         By key, an array (strategies, seeds, rounds); NaN where a run has no such number.
     swept : tuple of Swept
         The sweeps that the experiment belongs to.
+    task : Task or None
+        Its place in a suite.
     """
 
     experiment: str
@@ -130,9 +141,12 @@ class Curves:
     seeds: tuple[int, ...]
     values: dict[Key, Values]
     swept: tuple[Swept, ...] = ()
+    task: Task | None = None
 
     @classmethod
-    def of(cls, experiment: str, runs: Iterable[Curve], *, swept: Iterable[Swept] = ()) -> "Curves":
+    def of(
+        cls, experiment: str, runs: Iterable[Curve], *, swept: Iterable[Swept] = (), task: Task | None = None
+    ) -> "Curves":
         """Return the arrays of some runs; strategies keep the order in which they first come."""
         runs = tuple(runs)
         begun = [run for run in runs if run.reached >= 0]
@@ -152,7 +166,7 @@ class Curves:
             for key, by_round in run.values.items():
                 array = values.setdefault(key, np.full(shape, np.nan))
                 array[(*place, list(by_round))] = list(by_round.values())
-        return cls(experiment, runs, rounds, strategies, seeds, values, tuple(swept))
+        return cls(experiment, runs, rounds, strategies, seeds, values, tuple(swept), task)
 
     @classmethod
     def of_rounds(

@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from cusal.bench.report.curves import PHASES, REASONS, Curve, Curves, Key
+from cusal.bench.report.curves import PHASES, REASONS, Curve, Curves, Key, Task
 from cusal.bench.report.swept import find_swept
 from cusal.bench.spec import Spec
 from cusal.bench.store import ExportedRuns, Store
@@ -16,7 +16,7 @@ from cusal.errors import StoreError
 from cusal.metrics.reliability import Reliability
 
 # What tells runs of one experiment apart; every other setting says what the experiment is.
-_OF_A_RUN = ("experiment", "label", "dataset", "strategy", "seed", "rounds", "batch_size", "sweep")
+_OF_A_RUN = ("experiment", "label", "dataset", "strategy", "seed", "rounds", "batch_size", "sweep", "task")
 
 Source = Store | ExportedRuns
 
@@ -53,8 +53,15 @@ def load(source: Source, run_ids: Iterable[str] | None = None) -> list[Curves]:
         for difference, part in _apart(members):
             specs = [Spec.of(row["spec"]) for row in part]
             suffix = name[len(key[0]) :] + difference
-            made.append(Curves.of(name + difference, _curves(source, part), swept=find_swept(specs, suffix=suffix)))
+            swept, task = find_swept(specs, suffix=suffix), _task(specs, suffix)
+            made.append(Curves.of(name + difference, _curves(source, part), swept=swept, task=task))
     return made
+
+
+def _task(specs: Sequence[Spec], suffix: str) -> Task | None:
+    """Return the place of an experiment in a suite; `suffix` sets suites apart that differ in a setting."""
+    kept = next((spec.task for spec in specs if spec.task), None)
+    return Task(kept["suite"] + suffix, kept["name"], kept["group"]) if kept else None
 
 
 def _paper_order(strategy: str) -> tuple[int, str]:

@@ -1,18 +1,21 @@
-"""Every number of a report as one CSV file in long format: a line for each run, round and number."""
+"""The numbers of a report as CSV: a line for each run, round and number; and one for each rank in a suite."""
 
 import csv
+import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from cusal.bench.report.curves import Curves
+from cusal.bench.report.suites import MEASURED, Rank, Suite, find_suites, rank
 
 COLUMNS = ("experiment", "strategy", "seed", "round", "split", "kind", "name", "value")
 
 
 def write_csv(experiments: Iterable[Curves], out: Path) -> list[Path]:
-    """Write `numbers.csv` into the folder."""
+    """Write `numbers.csv` into the folder, and `ranks.csv` where there is a suite."""
+    experiments = list(experiments)
     path = out / "numbers.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -25,4 +28,18 @@ def write_csv(experiments: Iterable[Curves], out: Path) -> list[Path]:
                             writer.writerow(
                                 [curves.experiment, run.strategy, run.seed, number, *key, repr(float(value))]
                             )
-    return [path]
+    suites = find_suites(experiments)
+    return [path, _write_ranks(suites, out / "ranks.csv")] if suites else [path]
+
+
+def _write_ranks(suites: Iterable[Suite], path: Path) -> Path:
+    names = [field.name for field in dataclasses.fields(Rank)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["suite", "group", "measure", "against", *names])
+        for suite in suites:
+            for group, tasks in suite.parts().items():
+                for measure in MEASURED:
+                    for one in rank(suite, measure, tasks):
+                        writer.writerow([suite.name, group, measure.name, suite.against, *dataclasses.astuple(one)])
+    return path

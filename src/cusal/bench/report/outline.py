@@ -10,6 +10,7 @@ from cusal.bench.report.exhibits import Exhibit, make_exhibits
 from cusal.bench.report.measures import TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED
 from cusal.bench.report.significance import LEAST_SEEDS, best, significant_best
 from cusal.bench.report.styles import Styles, styles
+from cusal.bench.report.suites import Suite, find_suites, suite_tables
 from cusal.bench.report.sweeps import Sweep, find_sweeps, sweep_plot, sweep_tables
 
 INTRODUCTION = (
@@ -48,11 +49,12 @@ class Section:
 
 
 def sections(experiments: Iterable[Curves]) -> tuple[list[Section], Styles]:
-    """Return a section for each sweep and each experiment, and the look of every strategy that any of them has."""
+    """Return a section for each suite, sweep and experiment, and the look of every strategy that any of them has."""
     experiments = list(experiments)
     looks = styles(strategy for curves in experiments for strategy in curves.strategies)
     sweeps = [_sweep_section(sweep, looks) for sweep in find_sweeps(experiments)]
-    return sweeps + [_section(curves, looks) for curves in experiments], looks
+    suites = [_suite_section(suite) for suite in find_suites(experiments)]
+    return suites + sweeps + [_section(curves, looks) for curves in experiments], looks
 
 
 def told(shown: Sequence[Section], kind: str, tell: Callable[[str], None] | None) -> Iterator[Section]:
@@ -81,6 +83,18 @@ def _section(curves: Curves, looks: Styles) -> Section:
             (run.strategy, str(run.seed), _progress(run.status, run.reached, run.rounds), run.traceback or "")
             for run in curves.unfinished
         ),
+    )
+
+
+def _suite_section(suite: Suite) -> Section:
+    return Section(
+        title=f"{suite.name}: all tasks",
+        facts=f"{len(suite.members)} tasks: {', '.join(suite.members)}. Each has a section of its own below.",
+        headlines=(),
+        exhibits=(Exhibit("ranks", "Rank over tasks", None, suite_tables(suite)),),
+        settings={},
+        own_settings={},
+        unfinished=(),
     )
 
 

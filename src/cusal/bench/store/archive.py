@@ -115,14 +115,19 @@ def read_folder(folder: Path) -> list[ExportedRun]:
     return list(found.values())
 
 
-def export(connection: sa.Connection, folder: Path) -> Summary:
-    """Write every run that this connection sees to `folder`; files of other runs stay."""
+def export(connection: sa.Connection, folder: Path, *, compact: bool = False) -> Summary:
+    """Write every run that this connection sees to `folder`; files of other runs stay.
+
+    compact: leave out what curves and tables do not need: picks, reliability bins, scores on the pool, and runs that
+    are not done.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         former = former_files(folder)
         kept = {one.run["id"]: one for one in (read_former(folder) if (folder / RUNS_FILE) in former else [])}
         written = []
-        for one in _exported(connection):
+        found = _exported(connection)
+        for one in map(_compacted, filter(_is_done, found)) if compact else found:
             before = kept.get(one.run["id"])
             if before is None or before.rounds <= one.rounds:
                 kept[one.run["id"]] = one
@@ -146,6 +151,15 @@ def _exported(connection: sa.Connection) -> Iterable[ExportedRun]:
         state = connection.scalar(sa.select(CHECKPOINTS.c.state).where(CHECKPOINTS.c.run_id == run["id"]))
         small = state is not None and len(gzip.compress(state, mtime=0)) <= SMALL_BYTES
         yield ExportedRun(run, rows, state if small else None)
+
+
+def _is_done(one: ExportedRun) -> bool:
+    return bool(one.run["status"] == "done")
+
+
+def _compacted(one: ExportedRun) -> ExportedRun:
+    tested = [row for row in one.rows["metrics"] if row["split"] == "test"]
+    return ExportedRun(one.run, one.rows | {"metrics": tested, "bins": [], "picks": []}, one.session)
 
 
 def _rows(connection: sa.Connection, query: sa.Select[Any]) -> list[Row]:

@@ -258,13 +258,16 @@ class Store:
         """Return the picks of all or some runs, in order."""
         return self._of_runs(PICKS, run_ids)
 
-    def export(self, folder: str | os.PathLike[str]) -> Summary:
+    def export(self, folder: str | os.PathLike[str], *, compact: bool = False) -> Summary:
         """Write each run to a compact file of its own in `folder`.
 
         Parameters
         ----------
         folder : path
             Created if need be. Files of runs that this store does not have stay, and so do those with more rounds.
+        compact : bool, default False
+            Leave out what curves and tables do not need: picks, reliability bins, scores on the pool, and runs that are
+            not done.
 
         Returns
         -------
@@ -276,7 +279,7 @@ class Store:
             If the folder cannot be written.
         """
         with self._reading() as connection:
-            return archive.export(connection, Path(folder).expanduser())
+            return archive.export(connection, Path(folder).expanduser(), compact=compact)
 
     def load(self, folder: str | os.PathLike[str]) -> Summary:
         """Add the runs that `export` wrote; of a run that is here already, the one with more rounds stays.

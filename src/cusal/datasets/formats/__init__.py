@@ -1,7 +1,8 @@
 """Readers of the files that data sets come in.
 
 A file here that defines `SUFFIXES` and `load(path)` reads data sets of one's own: `csv:PATH`, or a path that ends in
-one of the suffixes. Nothing else needs to be changed to add one.
+one of the suffixes. `PREFIX` is the word before the colon where that is not the first suffix. Nothing else needs to be
+changed to add one. The suffix "/" is for folders.
 """
 
 import importlib
@@ -12,6 +13,8 @@ from typing import Protocol, cast
 
 from cusal.datasets.dataset import Dataset
 from cusal.errors import DataError
+
+FOLDER = "/"
 
 
 class OwnFormat(Protocol):
@@ -27,20 +30,24 @@ def own_formats() -> dict[str, OwnFormat]:
     """Return the formats of one's own files by their prefix, such as "csv"."""
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
     found = [cast(OwnFormat, module) for module in modules if hasattr(module, "SUFFIXES") and hasattr(module, "load")]
-    return {module.SUFFIXES[0].removeprefix("."): module for module in found}
+    return {getattr(module, "PREFIX", module.SUFFIXES[0].removeprefix(".")): module for module in found}
 
 
 def load_own(name: str) -> Dataset | None:
-    """Return the data set of one's own that `name` stands for: "csv:PATH", or a path with a known suffix.
+    """Return the data set of one's own that `name` stands for: "csv:PATH", a path with a known suffix, or a folder.
 
     None where the name is of neither kind.
     """
     kind, colon, path = name.partition(":")
     if not colon or kind not in own_formats():
-        kind, path = next((k for k, known in own_formats().items() if name.lower().endswith(known.SUFFIXES)), ""), name
+        ending = f"{name}/" if "/" in name and Path(name).expanduser().is_dir() else name.lower()
+        kind, path = next((k for k, known in own_formats().items() if ending.endswith(known.SUFFIXES)), ""), name
     if not kind:
         return None
     place, known = Path(path).expanduser(), own_formats()[kind]
-    if not place.is_file():
+    if FOLDER in known.SUFFIXES:
+        if not place.is_dir():
+            raise DataError(f"{place} not found; give the path of a folder that holds one folder for each class.")
+    elif not place.is_file():
         raise DataError(f"{place} not found; give the path of a file that ends in {' or '.join(known.SUFFIXES)}.")
     return known.load(place)

@@ -11,7 +11,7 @@ SUFFIXES = (".parquet", ".pq")
 
 
 def load(path: Path) -> Dataset:
-    """Return the data set in a table of numbers with a label."""
+    """Return the data set in a table of numbers, or of texts, with a label."""
     try:
         import pyarrow
         import pyarrow.parquet

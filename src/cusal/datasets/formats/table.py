@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 from cusal.datasets.columns import OwnTable
@@ -13,12 +14,13 @@ SUFFIXES = (".csv", ".csv.gz")
 
 
 def load(path: Path) -> Dataset:
-    """Return the data set in a table of numbers with a label."""
-    header, rows = _read(path)
-    return OwnTable("csv", path, header, list(zip(*rows, strict=True)), first_row=2).as_dataset()
+    """Return the data set in a table of numbers, or of texts, with a label."""
+    header, columns = read_columns(path)
+    return OwnTable("csv", path, header, columns, first_row=2).as_dataset()
 
 
-def _read(path: Path) -> tuple[list[str], list[list[str]]]:
+def read_columns(path: Path) -> tuple[list[str], list[Sequence[str]]]:
+    """Return the titles of a file's columns, and their fields."""
     try:
         lines = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"), newline=""), strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
@@ -30,4 +32,4 @@ def _read(path: Path) -> tuple[list[str], list[list[str]]]:
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(header):
             raise DataError(f"{path}: row {number} has {len(row)} fields, but the header has {len(header)}.")
-    return header, rows[1:]
+    return header, list(zip(*rows[1:], strict=True))
