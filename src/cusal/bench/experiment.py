@@ -74,6 +74,7 @@ class Experiment:
             batch_size=self.spec.batch_size,
             test=(self.data.test, self.data.test_labels),
             measure=self._measure(),
+            stop=self.spec.stop,
         )
 
     def _measure(self) -> Callable[[Session], dict[str, float]] | None:

@@ -157,7 +157,7 @@ class Store:
         LeaseLost
             If another runner has taken the run over.
         """
-        last = record.round >= claim.run.rounds
+        last = record.query is None or record.round >= claim.run.rounds
         with self._writing() as connection:
             self._hold(connection, claim)
             for table, rows in rows_of(claim.run, record, items, labels).items():
