@@ -14,7 +14,7 @@ from cusal._types import Floats, Indices
 from cusal.errors import NotReady
 from cusal.loop.answers import Pairs
 from cusal.loop.books import Books
-from cusal.loop.dense_vectors import dense_vectors
+from cusal.loop.dense_vectors import item_vectors
 from cusal.loop.predictions import Predictions
 from cusal.recalibration.out_of_sample import FOLDS, LabelledPoints, Method, OutOfSample, Predict
 
@@ -116,9 +116,9 @@ class Learner:
         self.predictions = Predictions(self.model, self.items, classes, vectors=lambda: self.vectors)
 
     @cached_property
-    def vectors(self) -> Floats:
-        """(items, at most 100): dense vectors of sparse items, computed once for all rounds."""
-        return dense_vectors(self.items)
+    def vectors(self) -> Floats | None:
+        """(items, features): vectors of sparse items, texts and frames, computed once; None of others."""
+        return item_vectors(self.items)
 
     def rng(self) -> np.random.Generator:
         """Return the round's generator, after the model's seed was drawn from it."""

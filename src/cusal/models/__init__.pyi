@@ -4,6 +4,7 @@ from .objectives.augmented import Augmented
 from .objectives.cross_entropy import CrossEntropy
 from .objectives.energy import Energy
 from .pool_classifier import PoolClassifier
+from .pool_pipeline import PoolPipeline
 from .torch_classifier import TorchClassifier
 from .uncalibrated import Uncalibrated
 
@@ -13,6 +14,7 @@ __all__ = [
     "Energy",
     "Objective",
     "PoolClassifier",
+    "PoolPipeline",
     "TorchClassifier",
     "Training",
     "TrainingData",
