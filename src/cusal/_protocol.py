@@ -6,7 +6,8 @@ its samples. Of a pipeline, both are those of its last step, on the items as it 
 
 Two more are for training variants. A model whose `uses_unlabelled` is true is fitted by `fit(X, y, unlabelled=U)`;
 U has a length and is indexed by an array of positions. `scoring_proba(X)` and `scoring_embed(X)` are what strategies
-see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`.
+see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`. A model that makes
+out-of-fold predictions of its labelled items in `fit` keeps them as `out_of_fold_proba_`, and no copies are fitted.
 """
 
 import copy
@@ -96,6 +97,11 @@ def fitted_copy(
 def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:
     """Return (rows, classes) probabilities; classes that the model has not met get probability zero."""
     return _aligned(model, model.predict_proba(X), classes, "prediction")
+
+
+def out_of_fold_proba(model: Any, classes: int) -> NDArray[np.float64]:
+    """Return (labelled, classes): the out-of-fold predictions that the model made when it was fitted."""
+    return _aligned(model, model.out_of_fold_proba_, classes, "out-of-fold prediction")
 
 
 def scoring_proba(model: Any, X: Any, classes: int) -> NDArray[np.float64]:

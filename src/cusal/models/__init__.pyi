@@ -5,6 +5,7 @@ from .objectives.cross_entropy import CrossEntropy
 from .objectives.energy import Energy
 from .pool_classifier import PoolClassifier
 from .pool_pipeline import PoolPipeline
+from .table_classifier import TableClassifier
 from .torch_classifier import TorchClassifier
 from .uncalibrated import Uncalibrated
 
@@ -15,6 +16,7 @@ __all__ = [
     "Objective",
     "PoolClassifier",
     "PoolPipeline",
+    "TableClassifier",
     "TorchClassifier",
     "Training",
     "TrainingData",

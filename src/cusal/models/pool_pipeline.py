@@ -82,6 +82,12 @@ class PoolPipeline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = model.classes_
         return self
 
+    @property
+    def out_of_fold_proba_(self) -> NDArray[np.float64]:
+        """The classifier's own out-of-fold predictions of the labelled items, where it has them."""
+        own: NDArray[np.float64] = self.model_.out_of_fold_proba_
+        return own
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, (items, classes), its columns in the order of `classes_`."""
         probs: NDArray[np.float64] = self.model_.predict_proba(self._rows(X))
