@@ -75,6 +75,7 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/heads.py
+	$(BIN)/python benchmarks/texts.py
 	$(BIN)/python benchmarks/honest.py
 	$(BIN)/python benchmarks/light_heads.py
 	$(PEERS)/bin/python benchmarks/strategies.py

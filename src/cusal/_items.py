@@ -158,6 +158,20 @@ def _takes_arrays(items: Any) -> bool:
     return hasattr(items, "shape") and (hasattr(items, "dtype") or hasattr(items, "to_numpy"))
 
 
+def are_texts(items: Any) -> bool:
+    """Return whether the items are texts: a list, an array or a series of them, of which the first hundred are read."""
+    if isinstance(items, list | tuple):
+        return len(items) > 0 and all(isinstance(item, str) for item in items[:100])
+    if getattr(items, "ndim", 0) != 1 and not (hasattr(items, "to_numpy") and not is_frame(items)):
+        return False
+    return are_texts(list(items[:100]))
+
+
+def is_frame(items: Any) -> bool:
+    """Return whether the items are a data frame, of pandas or polars."""
+    return hasattr(items, "columns") and hasattr(items, "dtypes")
+
+
 def is_sparse(items: Any) -> bool:
     """Return whether the items are a sparse matrix of SciPy's."""
     return hasattr(items, "tocsr") and hasattr(items, "nnz")

@@ -2,11 +2,12 @@
 
 A model has `fit(X, y)` with class numbers y and `predict_proba(X)`. `embed(X)` and `sample_proba(X, samples)` are
 optional: without them two-dimensional numeric items are their own embedding, and the members of an ensemble are
-its samples.
+its samples. Of a pipeline, both are those of its last step, on the items as it sees them.
 
 Two more are for training variants. A model whose `uses_unlabelled` is true is fitted by `fit(X, y, unlabelled=U)`;
 U has a length and is indexed by an array of positions. `scoring_proba(X)` and `scoring_embed(X)` are what strategies
-see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`.
+see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`. A model that makes
+out-of-fold predictions of its labelled items in `fit` keeps them as `out_of_fold_proba_`, and no copies are fitted.
 """
 
 import copy
@@ -98,6 +99,11 @@ def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:
     return _aligned(model, model.predict_proba(X), classes, "prediction")
 
 
+def out_of_fold_proba(model: Any, classes: int) -> NDArray[np.float64]:
+    """Return (labelled, classes): the out-of-fold predictions that the model made when it was fitted."""
+    return _aligned(model, model.out_of_fold_proba_, classes, "out-of-fold prediction")
+
+
 def scoring_proba(model: Any, X: Any, classes: int) -> NDArray[np.float64]:
     """Return (rows, classes) probabilities for strategies: the model's own for this purpose, else its predictions."""
     if not hasattr(model, "scoring_proba"):
@@ -135,6 +141,8 @@ def embed(model: Model, X: Any) -> Floats:
     """Return (rows, features): the model's own embedding, or two-dimensional numeric items as they are."""
     if hasattr(model, "embed"):
         return as_array(model.embed(X))
+    if _is_pipeline(model):
+        return embed(*_last_step(model, X))
     items = as_array(X) if not hasattr(X, "tocsr") else np.empty(X.shape[:1], dtype=object)
     if items.ndim != 2 or not np.issubdtype(items.dtype, np.number):
         raise MissingMethod(
@@ -158,8 +166,8 @@ def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
                 f"sample_proba of {_name(model)} returned shape {sampled.shape}; expected (rows, samples, {classes})."
             )
         return sampled
-    if hasattr(model, "steps") and hasattr(model, "__getitem__"):  # a pipeline: what its last step says of the items
-        return sample_proba(model[-1], model[:-1].transform(X), samples, classes=classes)
+    if _is_pipeline(model):
+        return sample_proba(*_last_step(model, X), samples, classes=classes)
     members = list(getattr(model, "estimators_", ()))
     if len(members) < 2 or not all(hasattr(member, "predict_proba") for member in members):
         raise MissingMethod(
@@ -178,6 +186,15 @@ def sample_proba(model: Model, X: Any, samples: int, *, classes: int) -> Floats:
         met = np.asarray(members[i].classes_).astype(np.int64)
         sampled[:, place, columns[met] if met.max() < len(columns) else met] = members[i].predict_proba(own)
     return sampled
+
+
+def _is_pipeline(model: Model) -> bool:
+    return hasattr(model, "steps") and hasattr(model, "__getitem__")
+
+
+def _last_step(pipeline: Any, X: Any) -> tuple[Model, Any]:
+    """Return the step of a pipeline that predicts, and the items as it sees them."""
+    return pipeline[-1], pipeline[:-1].transform(X) if len(pipeline.steps) > 1 else X
 
 
 def _name(model: Model) -> str:

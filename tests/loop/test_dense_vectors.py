@@ -13,7 +13,7 @@ import cusal
 from cusal._wrapper import Wrapper
 from cusal.errors import InvalidInput, MissingMethod
 from cusal.loop import learner
-from cusal.loop.dense_vectors import dense_vectors
+from cusal.loop.dense_vectors import dense_vectors, item_vectors
 from cusal.loop.predictions import Predictions
 
 WORDS = {"sport": "goal match team coach league", "money": "bank shares market profit rates"}
@@ -88,7 +88,7 @@ def test_strategies_that_embed_work_on_sparse_items(name: str, model: Any) -> No
 def test_vectors_are_computed_once_for_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     lines, kinds = texts()
     counted: list[int] = []
-    monkeypatch.setattr(learner, "dense_vectors", lambda rows: counted.append(rows.shape[0]) or dense_vectors(rows))
+    monkeypatch.setattr(learner, "item_vectors", lambda rows: counted.append(rows.shape[0]) or item_vectors(rows))
     session = cusal.Session(
         TfidfVectorizer().fit_transform(lines), LogisticRegression(), "diverse_margin", labelled=(range(4), kinds[:4])
     )
@@ -112,6 +112,6 @@ def test_a_models_own_embedding_of_sparse_items_comes_first() -> None:
 
 
 def test_dense_items_without_an_embedding_still_miss_the_method() -> None:
-    answers = Predictions(LogisticRegression(), np.zeros((3, 2, 2)), 2, vectors=lambda: np.zeros((3, 1)))
+    answers = Predictions(LogisticRegression(), np.zeros((3, 2, 2)), 2, vectors=lambda: None)
     with pytest.raises(MissingMethod, match="has no method embed"):
         answers.embeddings(np.arange(3))

@@ -113,3 +113,13 @@ def test_bad_input_is_named(arguments, message):
         list(cusal.simulate(session(), Y[TRAIN], **arguments))
     with pytest.raises(CusalError, match="one for each item"):
         list(cusal.simulate(session(), Y, rounds=1))
+
+
+def test_stops_where_the_session_recommends_it_and_not_before():
+    advice = []
+    options = {"rounds": 25, "batch_size": 25}
+    whole = run(session("margin", 100), **options, measure=lambda s: advice.append(s.stopping().stop) or {})
+    stopped = run(session("margin", 100), **options, stop=True)
+    assert len(stopped) == advice.index(True) + 1 < len(whole)
+    assert stopped[-1].query is None
+    assert [r.test.raw for r in stopped] == [r.test.raw for r in whole[: len(stopped)]]

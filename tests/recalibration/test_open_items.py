@@ -66,6 +66,12 @@ def test_intervals_cover_where_the_labels_are_drawn_from_the_pool(slope):
     assert np.mean(error) >= 0.9
 
 
+def test_the_upper_end_allows_for_what_the_last_fifth_of_the_labels_taught():
+    probs, labels = drawn(100, 1.0, 0)
+    estimate, low, high = estimate_accuracy(Judged(probs, labels, np.ones(100)), probs, np.random.default_rng(0))
+    assert high - estimate == pytest.approx(estimate - low + 0.2 * (1 - estimate))
+
+
 def test_labels_that_weigh_less_say_less():
     probs, labels = drawn(100, 1.0, 0)
     widths = []

@@ -64,6 +64,7 @@ class Experiment:
             batch_size=self.spec.batch_size,
             test=self.test,
             measure=self._measure(),
+            stop=self.spec.stop,
         )
 
     def _measure(self) -> Callable[[Session], dict[str, float]] | None:

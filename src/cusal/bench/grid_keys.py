@@ -138,6 +138,7 @@ class GridKeys(TypedDict, total=False):
     precision: Annotated[str, _one_of("precision", *PRECISIONS), "a text"]
     recalibrate: Annotated[str, _one_of("recalibrate", *get_args(Recalibrate), NONE), "a text"]
     reference: Annotated[str, _one_of("reference", *get_args(Reference)), "a text"]
+    stop: Flag
     estimator_every: Whole
     bandwidth: Number
     p: Number

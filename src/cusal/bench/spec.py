@@ -43,6 +43,8 @@ class Spec:
         How the model is trained in each round.
     recalibrate, reference : str
         Of the session.
+    stop : bool
+        Whether the run ends as soon as its session recommends to stop; `rounds` is then the most that it asks.
     estimator_every : int
         Rounds between two measurements of the estimator; 0 for none.
     bandwidth, p : float
@@ -77,6 +79,7 @@ class Spec:
     precision: str = "float32"
     recalibrate: str | None = "prequential"
     reference: str = "fitted"
+    stop: bool = False
     estimator_every: int = 0
     bandwidth: float = 1e-3
     p: float = 1

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cusal._items import are_texts, is_frame
 from cusal._protocol import Model
 from cusal.errors import InvalidInput, MissingMethod, UnknownName
 
@@ -33,17 +34,17 @@ def as_model(model: Any) -> Model:
 
 def default_model(items: Any) -> Model:
     """Return the model for few labels: `PoolClassifier`, on features of texts or of tables where items are such."""
-    from cusal.models import PoolClassifier  # loads scikit-learn, as the next do
+    from cusal.models import PoolClassifier, PoolPipeline  # loads scikit-learn, as the next do
 
-    if isinstance(items, list | tuple) and all(isinstance(item, str) for item in items[:100]):
-        from cusal.features import TextFeatures as Features
-    elif hasattr(items, "columns") and hasattr(items, "dtypes"):  # a frame
-        from cusal.features import TableFeatures as Features  # type: ignore[assignment]
-    else:
-        return PoolClassifier()
-    from sklearn.pipeline import make_pipeline
+    if are_texts(items):
+        from cusal.features import TextFeatures
 
-    return make_pipeline(Features(), PoolClassifier())  # type: ignore[no-any-return]
+        return PoolPipeline(TextFeatures(), PoolClassifier())
+    if is_frame(items):
+        from cusal.features import TableFeatures
+
+        return PoolPipeline(TableFeatures(), PoolClassifier())
+    return PoolClassifier()
 
 
 def as_pairs(labelled: Any, items: Any) -> tuple[Any, Any]:

@@ -12,7 +12,8 @@ clusters more as there are labels, and those without a label come first.
 | images | flattened numbers, around their mean |
 | sparse rows | `dense_vectors` of them |
 | texts | `dense_vectors` of the TF-IDF of their words |
-| anything else, or missing values | nothing: items are drawn uniformly |
+| data frames with categories or missing values | their `cusal.features.TableFeatures` |
+| anything else | nothing: items are drawn uniformly |
 
 Of more than 50 columns, the 50 principal components are taken. Over hundreds of noisy columns the item with the closest
 neighbours is the plainest, not the most typical: on `dna` (180 columns) 20 such labels cost 18 points of accuracy
@@ -23,14 +24,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cusal._checks import as_array
-from cusal._items import is_sparse, take
+from cusal._items import is_frame, is_sparse, take
 from cusal._k_means import k_means
 from cusal._spread import row_squares
 from cusal._types import Floats, Indices
-from cusal.loop.dense_vectors import dense_vectors
+from cusal.loop.dense_vectors import dense_vectors, item_vectors, text_vectors
 
 MOST = 20_000  # items looked at: enough to find the clusters of any first batch
 MOST_NUMBERS = 1 << 26  # read of them: of large images, fewer are looked at
@@ -90,7 +90,7 @@ def _points(items: Any) -> Floats | None:
         return dense_vectors(items) if np.isfinite(items.data).all() else None
     values = as_array(items)
     if values.dtype.kind in "OU":
-        return _text_points(values)
+        return text_vectors(values) if values.ndim == 1 else _frame_points(items)
     if values.dtype.kind not in "fiub" or values.size == 0:
         return None
     points = values.reshape(len(values), -1).astype(np.result_type(values.dtype, np.float32))
@@ -99,6 +99,12 @@ def _points(items: Any) -> Floats | None:
     points -= points.mean(axis=0, dtype=np.float64).astype(points.dtype)
     points /= _positive(np.abs(points).max(axis=0 if values.ndim == 2 else None))  # no square overflows
     return _principal_components(points / _positive(points.std(axis=0)) if values.ndim == 2 else points)
+
+
+def _frame_points(items: Any) -> Floats | None:
+    """Return the features of a data frame that holds other things than numbers."""
+    vectors = item_vectors(items) if is_frame(items) else None
+    return None if vectors is None else _principal_components(vectors - vectors.mean(axis=0))
 
 
 def _positive(scale: Any) -> Any:
@@ -112,17 +118,6 @@ def _principal_components(points: Floats) -> Floats:
     from sklearn.decomposition import PCA  # here, since narrow tables have no use for it
 
     return np.asarray(PCA(COMPONENTS, svd_solver="randomized", random_state=0).fit_transform(points))
-
-
-def _text_points(values: NDArray[Any]) -> Floats | None:
-    if values.ndim != 1 or not all(isinstance(value, str) for value in values):
-        return None
-    from sklearn.feature_extraction.text import TfidfVectorizer  # here, since other items have no use for it
-
-    if not any(any(letter.isalnum() for letter in text) for text in values):
-        return None
-    # Single letters are words too: without them a vocabulary can be empty.
-    return dense_vectors(TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+").fit_transform(values))
 
 
 def _sample(indices: Indices, most: int, rng: np.random.Generator) -> Indices:

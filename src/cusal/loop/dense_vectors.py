@@ -1,5 +1,7 @@
 """Dense vectors of sparse items, such as TF-IDF rows: latent semantic analysis (Deerwester et al. 1990).
 
+Texts are vectors by the TF-IDF of their words, data frames by `cusal.features.TableFeatures`.
+
     S ~ U_r D_r V_r'   (truncated singular value decomposition, r = 100)
     z_i = row i of U_r D_r, divided by its length
 
@@ -18,9 +20,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._items import are_texts, is_frame, is_sparse
 from cusal.errors import InvalidInput
 
 RANK = 100
+
+
+def item_vectors(items: Any) -> NDArray[np.float64] | None:
+    """Return vectors (n, features) of items that are no numbers by themselves: sparse rows, texts, data frames.
+
+    None of anything else, and of texts without a single word.
+    """
+    if is_sparse(items):
+        return dense_vectors(items)
+    if are_texts(items):
+        return text_vectors(items)
+    if is_frame(items):
+        from cusal.features import TableFeatures  # loads scikit-learn
+
+        return np.asarray(TableFeatures().fit_transform(items))
+    return None
+
+
+def text_vectors(texts: Any) -> NDArray[np.float64] | None:
+    """Return vectors (n, at most 100) of texts; None if there is no word in any of them, or an item is no text."""
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    from sklearn.feature_extraction.text import TfidfVectorizer  # here, since other items have no use for it
+
+    if not any(any(letter.isalnum() for letter in text) for text in texts):
+        return None
+    # Single letters are words too: without them a vocabulary can be empty.
+    return dense_vectors(TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+").fit_transform(texts))
 
 
 def dense_vectors(rows: Any) -> NDArray[np.float64]:

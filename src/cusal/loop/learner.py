@@ -14,7 +14,7 @@ from cusal._types import Floats, Indices
 from cusal.errors import NotReady
 from cusal.loop.answers import Pairs
 from cusal.loop.books import Books
-from cusal.loop.dense_vectors import dense_vectors
+from cusal.loop.dense_vectors import item_vectors
 from cusal.loop.predictions import Predictions
 from cusal.recalibration.out_of_sample import FOLDS, LabelledPoints, Method, OutOfSample, Predict
 
@@ -83,7 +83,12 @@ class Learner:
     @property
     def refits_are_cheap(self) -> bool:
         """Whether a copy for each fold can be fitted while nobody waits, by the times of the last fits."""
-        return bool(self.fit_seconds) and FOLDS * min(self.fit_seconds) < self.patience
+        return self.has_out_of_fold or (bool(self.fit_seconds) and FOLDS * min(self.fit_seconds) < self.patience)
+
+    @property
+    def has_out_of_fold(self) -> bool:
+        """Whether the model, when it was fitted, made out-of-fold predictions of its own."""
+        return hasattr(self.model, "out_of_fold_proba_")
 
     def fit(self, books: Books, methods: tuple[str | None, ...]) -> None:
         """Fit the model to all labels, unless it is up to date; `methods` are those for which copies will be needed."""
@@ -117,9 +122,9 @@ class Learner:
         self.predictions = Predictions(self.model, self.items, classes, vectors=lambda: self.vectors)
 
     @cached_property
-    def vectors(self) -> Floats:
-        """(items, at most 100): dense vectors of sparse items, computed once for all rounds."""
-        return dense_vectors(self.items)
+    def vectors(self) -> Floats | None:
+        """(items, features): vectors of sparse items, texts and frames, computed once; None of others."""
+        return item_vectors(self.items)
 
     def rng(self) -> np.random.Generator:
         """Return the round's generator, after the model's seed was drawn from it."""
@@ -141,7 +146,11 @@ class Learner:
     def out_of_fold(self, books: Books) -> Pairs:
         """Return out-of-fold predictions and class numbers of all labelled items, computed once in a round."""
         if self._out_of_fold is None or self._out_of_fold[0] != self.round:
-            self._out_of_fold = self.round, self.out_of_sample("cross-fit", books, protocol.predict_proba)
+            if self.has_out_of_fold:
+                pairs: Pairs = protocol.out_of_fold_proba(self.model, len(books.classes)), books.numbers
+            else:
+                pairs = self.out_of_sample("cross-fit", books, protocol.predict_proba)
+            self._out_of_fold = self.round, pairs
         return self._out_of_fold[1]
 
     def out_of_sample(self, method: Method, books: Books, predict: Predict) -> Pairs:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cusal import _protocol as protocol
-from cusal._items import count_items, is_sparse, take
+from cusal._items import count_items, take
 from cusal._types import Floats, Indices
 from cusal.errors import MissingMethod
 
@@ -17,7 +17,7 @@ TILE = 8192  # items that a model sees at once: a lazily loaded data set is neve
 class Predictions:
     """A model's predictions of `items`; each kind is computed once, and `seconds` counts the time that it took.
 
-    vectors: computes what stands for the embeddings where the model has none and the items are sparse, (n, features).
+    vectors: computes what stands for the embeddings where the model has none, (n, features), or None if nothing can.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class Predictions:
         items: Any,
         classes: int,
         *,
-        vectors: Callable[[], Floats] | None = None,
+        vectors: Callable[[], Floats | None] | None = None,
     ) -> None:
         self.model, self.items, self.classes = model, items, classes
         self._vectors = vectors
@@ -48,12 +48,13 @@ class Predictions:
         try:
             return self._answer("embeddings", lambda X: protocol.scoring_embed(self.model, X), indices, True)
         except MissingMethod:
-            if self._vectors is None or not is_sparse(self.items):
+            started = time.perf_counter()
+            vectors = None if self._vectors is None else self._vectors()
+            self.seconds += time.perf_counter() - started
+            if vectors is None:
                 raise
-        started = time.perf_counter()
-        self._whole["embeddings"] = self._vectors()
-        self.seconds += time.perf_counter() - started
-        return self._whole["embeddings"][indices]
+        self._whole["embeddings"] = vectors
+        return vectors[indices]
 
     def sampled_probs(self, indices: Indices, samples: int) -> Floats:
         """Return sampled predictions (k, samples, classes)."""

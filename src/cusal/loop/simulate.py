@@ -36,7 +36,7 @@ class Round:
     evidence : int
         Number of pairs of prediction and label that the temperature is fitted to.
     query : Query or None
-        What was asked for next; None in the last round.
+        What was asked for next; None in the last round, also where the simulation stopped early.
     measured : dict of str to float
         What the caller's `measure` returned.
     seconds : dict of str to float
@@ -70,6 +70,7 @@ def simulate(
     batch_size: int = 10,
     test: tuple[Any, Any] | None = None,
     measure: Callable[[Session], dict[str, float]] | None = None,
+    stop: bool = False,
 ) -> Iterator[Round]:
     """Run a session against known labels, and yield a record of each round: round 0 up to and including `rounds`.
 
@@ -91,6 +92,8 @@ def simulate(
         A test set, which is never trained on.
     measure : callable, optional
         Called in every round with the fitted session; what it returns is stored as `measured`.
+    stop : bool, default False
+        End as soon as `session.stopping()` recommends it: that round is the last, and asks for nothing.
 
     Yields
     ------
@@ -135,7 +138,8 @@ def simulate(
         testing = time.perf_counter() - started
         pool = None if truth is None or not len(session.pool.open) else _pool_scores(session, truth)
         measured = {} if measure is None else measure(session)
-        query = session.ask(batch_size) if left else None
+        ended = left == 0 or (stop and session.stopping().stop)
+        query = None if ended else session.ask(batch_size)
         record = Round(
             round=session.round,
             labelled=labelled,
@@ -150,6 +154,8 @@ def simulate(
         if query is not None:
             session.tell(query.indices, answer(query.indices))
         yield record
+        if ended:
+            return
 
 
 def noisy(labels: Any, rate: float, *, seed: int = 0) -> Oracle:

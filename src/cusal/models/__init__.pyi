@@ -4,6 +4,8 @@ from .objectives.augmented import Augmented
 from .objectives.cross_entropy import CrossEntropy
 from .objectives.energy import Energy
 from .pool_classifier import PoolClassifier
+from .pool_pipeline import PoolPipeline
+from .table_classifier import TableClassifier
 from .torch_classifier import TorchClassifier
 from .uncalibrated import Uncalibrated
 
@@ -13,6 +15,8 @@ __all__ = [
     "Energy",
     "Objective",
     "PoolClassifier",
+    "PoolPipeline",
+    "TableClassifier",
     "TorchClassifier",
     "Training",
     "TrainingData",

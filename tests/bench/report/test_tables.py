@@ -17,12 +17,14 @@ Simulated = dict[tuple[str, int], list[cusal.Round]]
 
 
 def hand_made(table: dict[str, list[list[float]]], rounds: int = 4) -> Curves:
-    """Curves of ECE by hand: {strategy: one list for each seed}; a short list is a run that stopped."""
+    """Curves of ECE by hand: {strategy: one list for each seed}; a short list is a run that is not finished."""
     runs = []
     for strategy, seeds in table.items():
         for seed, values in enumerate(seeds):
             ece = dict(enumerate(values))
-            runs.append(Curve(strategy, seed, rounds, {ECE: ece, LABELLED: {t: 10.0 + 5 * t for t in ece}}))
+            status = "done" if len(ece) > rounds else "running"
+            labelled = {t: 10.0 + 5 * t for t in ece}
+            runs.append(Curve(strategy, seed, rounds, {ECE: ece, LABELLED: labelled}, status=status))
     return Curves.of("by hand", runs)
 
 
@@ -47,7 +49,7 @@ def test_the_significantly_best_is_bold_and_only_it() -> None:
     assert bold == {"good": [True, False, False, False], "bad": [False] * 4}
 
 
-def test_seeds_that_stopped_early_are_counted_where_they_are_missing() -> None:
+def test_seeds_that_are_not_finished_are_counted_where_they_are_missing() -> None:
     whole = [0.5, 0.4, 0.3, 0.2, 0.1]
     table = milestone_table(hand_made({"a": [whole] * 3, "b": [whole, whole[:3]], "c": [whole[:2]]}), TEST_ECE)
     rows = dict(table.rows)

@@ -8,6 +8,9 @@ estimate   measured              estimated_pool_error, known_pool_error, labelle
 picks      decided_by            calibration, uncertainty: how many picks of the batch that this round asked for
 seconds    measured              fit, predict, select, test
 state      measured              labelled, temperature, evidence
+
+A run that its session ended early keeps its last scores in the rounds after that (`CARRIED`): a mean over seeds then is
+of all seeds, as in a run where the model is used from the stop on, and not of the harder ones that are still going.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,6 +40,7 @@ ON_TEST: Key = ("estimate", "measured", "known_test_error")
 BOUND: Key = ("estimate", "measured", "bound")
 REASONS = ("calibration", "uncertainty")
 PHASES = ("fit", "predict", "select", "test")
+CARRIED = ("test", "pool")  # splits whose last values a run that stopped early keeps
 
 
 @dataclass(frozen=True)
@@ -86,12 +90,22 @@ class Curve:
                 bins["recalibrated", record.round] = record.test.recalibrated_bins
         last = max((record.round for record in records), default=0)
         rounds = last if rounds is None else rounds
-        return cls(strategy, seed, rounds, values, bins, status="done" if last >= rounds else "running")
+        ended = last >= rounds or (bool(records) and records[-1].query is None)
+        return cls(strategy, seed, rounds, values, bins, status="done" if ended else "running")
 
     @property
     def reached(self) -> int:
         """The last round that was done; -1 before the first."""
         return max(self.values.get(LABELLED, {}), default=-1)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether its session ended it before T, so that it is done with fewer rounds."""
+        return self.status == "done" and 0 <= self.reached < self.rounds
+
+    def reliability(self, kind: str, number: int) -> Reliability | None:
+        """Return the bins of a round, or of the last one if the run stopped before it; None where there are none."""
+        return self.bins.get((kind, min(number, self.reached) if self.stopped else number))
 
 
 @dataclass(frozen=True)
@@ -166,13 +180,18 @@ class Curves:
             for key, by_round in run.values.items():
                 array = values.setdefault(key, np.full(shape, np.nan))
                 array[(*place, list(by_round))] = list(by_round.values())
+                if run.stopped and key[0] in CARRIED:
+                    array[(*place, slice(run.reached + 1, None))] = by_round[max(by_round)]
         return cls(experiment, runs, rounds, strategies, seeds, values, tuple(swept), task)
 
     @classmethod
     def of_rounds(
         cls, experiment: str, simulated: Mapping[tuple[str, int], Iterable[Round]], *, rounds: int | None = None
     ) -> "Curves":
-        """Return the arrays of simulations in memory: {(strategy, seed): records}."""
+        """Return the arrays of simulations in memory: {(strategy, seed): records}.
+
+        rounds: T; without it the last record of each is its end, so that none counts as stopped early.
+        """
         runs = (Curve.of(strategy, seed, records, rounds=rounds) for (strategy, seed), records in simulated.items())
         return cls.of(experiment, runs)
 
@@ -188,10 +207,23 @@ class Curves:
         """The runs that have not come to their end."""
         return tuple(run for run in self.runs if run.status != "done")
 
+    @property
+    def stopped(self) -> tuple[Curve, ...]:
+        """The runs that their sessions ended before T."""
+        return tuple(run for run in self.runs if run.stopped)
+
     @cached_property
     def labelled(self) -> Values:
-        """(rounds,) labels known in each round, the mean over runs."""
-        return mean(self.of_key(LABELLED).reshape(-1, self.rounds + 1))
+        """(rounds,) labels known in each round, the mean over the runs that are still going in it.
+
+        Where all runs have stopped, it is what one would have that had not.
+        """
+        labels = mean(self.of_key(LABELLED).reshape(-1, self.rounds + 1))
+        known = np.flatnonzero(np.isfinite(labels))
+        if self.stopped and len(known) > 1:
+            after = np.arange(known[-1] + 1, self.rounds + 1)
+            labels[after] = labels[known[-1]] + (after - known[-1]) * (labels[known[-1]] - labels[known[-2]])
+        return labels
 
     def of_key(self, key: Key) -> Values:
         """Return (strategies, seeds, rounds) of one number; all NaN where nobody has it."""
@@ -204,7 +236,8 @@ class Curves:
 
     def reliability(self, strategy: str, kind: str, number: int) -> Reliability | None:
         """Return the bins of a round with the items of all seeds taken together; None where no seed has them."""
-        found = [run.bins[kind, number] for run in self.runs if run.strategy == strategy and (kind, number) in run.bins]
+        own = (run.reliability(kind, number) for run in self.runs if run.strategy == strategy)
+        found = [bins for bins in own if bins is not None]
         if not found:
             return None
         count = np.sum([bins.count for bins in found], axis=0)

@@ -125,11 +125,13 @@ def _facts(curves: Curves) -> str:
     seeds = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
     first, last = curves.labelled[0], curves.labelled[np.isfinite(curves.labelled)][-1]
     left = len(curves.unfinished)
+    stopped = len(curves.stopped)
+    early = f" {stopped} of {len(curves.runs)} runs stopped early and keep their last values." if stopped else ""
     unfinished = f" {left} of {len(curves.runs)} runs are not finished: see the end of this section." if left else ""
     return (
         f"{_count(len(curves.strategies), 'strategy', 'strategies')}, {seeds} "
         f"{'seed' if seeds == '1' else 'seeds'} each, from {first:.0f} to {last:.0f} labels. t counts the "
-        f"batches that were labelled, T = {curves.rounds} in all.{unfinished}"
+        f"batches that were labelled, T = {curves.rounds} in all.{early}{unfinished}"
     )
 
 

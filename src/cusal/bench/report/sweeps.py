@@ -85,7 +85,7 @@ def _measured(sweep: Sweep) -> list[Measure]:
 
 
 def _areas(sweep: Sweep, value: str, measure: Measure) -> Values:
-    """Return (strategies, seeds): the mean over the rounds, NaN for runs that stopped early."""
+    """Return (strategies, seeds): the mean over the rounds, NaN for runs that are not finished."""
     curves = sweep.members[value]
     rows = [curves.strategies.index(strategy) for strategy in sweep.strategies]
     areas: Values = curves.of_key(measure.key)[rows].mean(axis=2)

@@ -10,6 +10,7 @@ from cusal.bench.report.curves import (
     EPSILON,
     ESTIMATED,
     KNOWN,
+    LABELLED,
     ON_TEST,
     REASONS,
     Curves,
@@ -28,6 +29,7 @@ RULE = (
 )
 MISSING = "\u2013"  # an en dash
 SPREAD = "Mean ± standard deviation over seeds."
+CARRIED_ON = "A run that stopped early keeps its last value in the rounds after that."
 
 _THEOREM = (
     " Theorem 2 of the paper bounds the pool's error by that of the labelled items (epsilon), and the test set's by "
@@ -76,7 +78,7 @@ def milestone_table(curves: Curves, measure: Measure) -> Table:
         name=measure.name,
         title=f"{measure.title}, {measure.better}",
         caption=_sentence(measure.meaning),
-        note=f"{SPREAD} {RULE}",
+        note=f"{spread_of(curves)} {RULE}",
         head="Strategy",
         columns=tuple(milestone_titles(curves)),
         rows=_rows(curves.strategies, columns),
@@ -85,17 +87,47 @@ def milestone_table(curves: Curves, measure: Measure) -> Table:
 
 def area_table(curves: Curves, measured: Sequence[Measure]) -> Table:
     """Return the area under each curve, which is its mean over the rounds 0 .. T, of the runs that came to the end."""
-    # A curve that stops early has no area: its mean over fewer rounds would compare unlike things.
+    # A run that is not finished has no area: its mean over fewer rounds would compare unlike things.
     areas = [curves.of_key(measure.key).mean(axis=2) for measure in measured]
     return Table(
         name="area",
         title="Area under the curves",
         caption=f"The mean over all rounds from 0 to {curves.rounds}: one number for a whole curve, of the "
         "runs that came to the end. ↑ higher is better, ↓ lower is better.",
-        note=f"{SPREAD} {RULE}",
+        note=f"{spread_of(curves)} {RULE}",
         head="Strategy",
         columns=tuple(f"{measure.short} {'↑' if measure.higher else '↓'}" for measure in measured),
         rows=_rows(curves.strategies, [compared(area, measure) for area, measure in zip(areas, measured, strict=True)]),
+    )
+
+
+def stop_table(curves: Curves) -> Table | None:
+    """Return the labels that each strategy spent and the scores where its runs ended; None if no run was to stop."""
+    if not curves.stopped and not any(run.settings.get("stop") == "True" for run in curves.runs):
+        return None
+    measured = [measure for measure in MEASURES if curves.has(measure.key)]
+    ended = np.full((len(curves.strategies), len(curves.seeds)), np.nan)
+    for run in curves.runs:
+        if run.status == "done" and run.reached >= 0:
+            place = curves.strategies.index(run.strategy), curves.seeds.index(run.seed)
+            ended[place] = run.values[LABELLED][run.reached]
+    rows = []
+    for row, strategy in enumerate(curves.strategies):
+        early = sum(run.strategy == strategy for run in curves.stopped)
+        done = int(np.isfinite(ended[row]).sum())
+        last = (np.where(np.isfinite(ended[row]), curves.of_key(m.key)[row, :, -1], np.nan) for m in measured)
+        cells = [_cell(values, m.scale, m.decimals) for values, m in zip(last, measured, strict=True)]
+        rows.append((strategy, (Cell(f"{early} of {done}"), _cell(ended[row], 1.0, 0), *cells)))
+    return Table(
+        name="stopping",
+        title="Where runs stopped",
+        caption="Runs end as soon as their session recommends it: what the last 50 labels changed of its predictions "
+        f"was next to nothing, twice running. Those that never did ended at T = {curves.rounds}. The scores are those "
+        "of the last round of each run.",
+        note=SPREAD,
+        head="Strategy",
+        columns=("stopped early", "labels spent", *(measure.short for measure in measured)),
+        rows=tuple(rows),
     )
 
 
@@ -167,6 +199,11 @@ def _share(curves: Curves, key: Key, limit: Key) -> Values:
         return np.where(there.any(axis=2), (there & (value <= most)).sum(axis=2) / there.sum(axis=2), np.nan)
 
 
+def spread_of(curves: Curves) -> str:
+    """Return what follows ± in tables, and what stands for rounds after a run stopped early."""
+    return f"{SPREAD} {CARRIED_ON}" if curves.stopped else SPREAD
+
+
 def compared(values: Values, measure: Measure) -> list[Cell]:
     """Return the cells of one column from (strategies, seeds), the significantly best one in bold."""
     marked = significant_best(values, higher=measure.higher)
@@ -197,10 +234,20 @@ def text_table(curves: Curves) -> str:
         for line in [lines[0], rule, *lines[1:]]
     ]
     seeds = f"{len(curves.seeds)} seed{'s' if len(curves.seeds) > 1 else ''}"
-    table.append(f"Test set after {curves.labelled[-1]:.0f} labels: mean ± standard deviation over {seeds}.")
+    table.append(f"Test set after {_last_labels(curves)}: mean ± standard deviation over {seeds}.")
     if any(cell.bold for column in columns for cell in column):
         table.append(f"* better than every other (paired t-test over seeds, Holm-corrected, p < {LEVEL:g})")
     return "\n".join(table)
+
+
+def _last_labels(curves: Curves) -> str:
+    """Return how many labels runs have at their end, in words."""
+    most = f"{curves.labelled[-1]:.0f} labels"
+    if not curves.stopped:
+        return most
+    spent = [run.values[LABELLED][run.reached] for run in curves.stopped]
+    stopped = f"{len(spent)} of {len(curves.runs)} runs stopped early, with {np.mean(spent):.0f} labels in the mean"
+    return f"{most}, or where a run stopped ({stopped})"
 
 
 def _plain(cell: Cell) -> str:

@@ -38,7 +38,7 @@ class Claim:
 
 
 def rows_of(run: Run, record: "Round", items: Sequence[int], labels: Sequence[str]) -> dict[sa.Table, list[Row]]:
-    """Return the rows of a round by table; bins at the quarters of the run alone, to keep files small."""
+    """Return the rows of a round by table; bins at its quarters and its end alone, to keep files small."""
     key = {"run_id": run.id, "round": record.round}
     seconds = {f"seconds_{phase}": record.seconds[phase] for phase in ("fit", "predict", "select", "test")}
     line = {"labelled": record.labelled, "temperature": record.temperature, "evidence": record.evidence}
@@ -52,7 +52,7 @@ def rows_of(run: Run, record: "Round", items: Sequence[int], labels: Sequence[st
         for name, value in values.items()
     ]
     bins: list[Row] = []
-    if record.test is not None and record.round in quarters(run.rounds):
+    if record.test is not None and (record.round in quarters(run.rounds) or record.query is None):
         for kind, cells in (("raw", record.test.raw_bins), ("recalibrated", record.test.recalibrated_bins)):
             columns = zip(cells.count.tolist(), cells.score.tolist(), cells.hits.tolist(), strict=True)
             for i, (count, score, hits) in enumerate(columns):

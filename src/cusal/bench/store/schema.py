@@ -3,7 +3,7 @@
 runs         one line for each run: what defines it, how far it is and who is at it
 rounds       one line for each round: labels, temperature, seconds of each phase
 metrics      numbers of a round by split (test, pool, estimate) and kind (raw, recalibrated, measured)
-bins         reliability bins of the test set, at the quarters of a run
+bins         reliability bins of the test set, at the quarters and the end of a run
 picks        the items that a round asked for, best first
 checkpoints  the session of an unfinished run, as of its last round
 """

@@ -165,7 +165,7 @@ class Store:
         LeaseLost
             If another runner has taken the run over.
         """
-        last = record.round >= claim.run.rounds
+        last = record.query is None or record.round >= claim.run.rounds
         tables_rows = rows_of(claim.run, record, items, labels)
         tries = itertools.count()
         through_outages(

@@ -9,6 +9,7 @@ from cusal.bench.report.exhibits import exhibit
 from cusal.bench.report.measures import MEASURES, TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED, Measure
 from cusal.bench.report.plot import Draw, Panel, Plot, dashes, whole_ticks
 from cusal.bench.report.styles import INK, Style, Styles
+from cusal.bench.report.tables import CARRIED_ON
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ def learning_curves(curves: Curves, looks: Styles) -> Plot | None:
         "better. Calibration error (ECE) on the test set, the gap between confidence and accuracy: lower is "
         "better. Recalibrated: the same after the confidence is corrected with what earlier batches showed. "
         "On the pool: the calibration error on the items that are still unlabelled. Line: mean over seeds; "
-        f"band: ± one standard deviation. {_MARKS}",
+        f"band: ± one standard deviation. {_MARKS}{_carried_on(curves)}",
         panels=tuple(_curve_panel(curves, looks, measure) for measure in shown),
         legend=_legend(curves, looks),
     )
@@ -74,7 +75,7 @@ def difference_curves(curves: Curves, looks: Styles) -> Plot | None:
         caption=f"Each strategy minus {words} with the same seed, so that luck of the start cancels "
         f"out; the line at zero is {words} itself. Accuracy: above zero is better. Calibration "
         "errors: below zero is better. Line: mean over the seeds that both have; band: ± one standard error "
-        f"of the paired differences. {_MARKS}",
+        f"of the paired differences. {_MARKS}{_carried_on(curves)}",
         panels=tuple(panels),
         legend=_legend(curves, looks),
     )
@@ -98,6 +99,10 @@ def plane(curves: Curves, looks: Styles) -> Plot | None:
         panels=tuple(Panel(f"t = {t}, {curves.labelled[t]:.0f} labels", _plane_at(curves, looks, t)) for t in there),
         legend=_legend(curves, looks),
     )
+
+
+def _carried_on(curves: Curves) -> str:
+    return f" {CARRIED_ON}" if curves.stopped else ""
 
 
 def _legend(curves: Curves, looks: Styles) -> tuple[tuple[str, Style], ...]:
