@@ -62,9 +62,9 @@ def check_models(specs: Sequence[Spec]) -> None:
 
 def prepare(specs: Sequence[Spec]) -> None:
     """Compute features that specs want, and try their sizes and models on the data, before any process starts."""
-    for place in dict.fromkeys((spec.dataset, features_key(spec)) for spec in specs):
+    for place in dict.fromkeys((spec.dataset, features_key(spec), spec.test) for spec in specs):
         data = load_data(*place)
-        own = [spec for spec in specs if (spec.dataset, features_key(spec)) == place]
+        own = [spec for spec in specs if (spec.dataset, features_key(spec), spec.test) == place]
         for spec in {(spec.warm_up, spec.balanced, spec.pool): spec for spec in own}.values():
             draw_items(spec, data.train_labels, len(data.classes))
         for spec in _different_models(own):

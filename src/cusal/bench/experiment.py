@@ -13,8 +13,10 @@ from cusal._items import Subset
 from cusal._types import Indices
 from cusal.bench.features import featured
 from cusal.bench.measured_errors import measure_errors
+from cusal.bench.measured_recalibrations import measure_recalibrations
 from cusal.bench.networks import build_module
 from cusal.bench.spec import Spec
+from cusal.bench.validation import VALIDATION, with_validation
 from cusal.bench.variants import build_variant
 from cusal.errors import InvalidInput
 from cusal.loop.old_pickles import unpickle
@@ -29,10 +31,15 @@ def features_key(spec: Spec) -> str:
 
 
 @lru_cache(maxsize=1)
-def load_data(name: str, features: str = "{}") -> datasets.Dataset:
-    """Return a data set, read once for all runs of a process; `features` is a `features_key`, "{}" for the items."""
+def load_data(name: str, features: str = "{}", test: str = "test") -> datasets.Dataset:
+    """Return a data set, read once for all runs of a process.
+
+    features: a `features_key`, "{}" for the items themselves. test: "validation" puts the last train items in place of
+    the test items.
+    """
     data, wanted = datasets.load(name), json.loads(features)
-    return featured(data, wanted) if wanted else data
+    data = featured(data, wanted) if wanted else data
+    return with_validation(data) if test == VALIDATION else data
 
 
 class Experiment:
@@ -40,7 +47,7 @@ class Experiment:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self.data = load_data(spec.dataset, features_key(spec))
+        self.data = load_data(spec.dataset, features_key(spec), spec.test)
         labels = self.data.train_labels
         self.warm_up, self.rows = draw_items(spec, labels, len(self.data.classes))
         self.labels = labels[self.rows]
@@ -63,6 +70,7 @@ class Experiment:
             seed=self.spec.seed,
             recalibrate=self.spec.recalibrate,  # type: ignore[arg-type]
             reference=self.spec.reference,  # type: ignore[arg-type]
+            audit=self.spec.audit,
         )
 
     def rounds(self, session: Session) -> Iterator[Round]:
@@ -78,13 +86,14 @@ class Experiment:
 
     def _measure(self) -> Callable[[Session], dict[str, float]] | None:
         spec, test = self.spec, (self.data.test, self.data.test_labels)
-        if not spec.estimator_every:
+        if not spec.estimator_every and not spec.recalibrations:
             return None
 
         def measure(session: Session) -> dict[str, float]:
-            if session.round % spec.estimator_every:
-                return {}
-            return measure_errors(session, self.labels, test, bandwidth=spec.bandwidth, p=spec.p)
+            measured = measure_recalibrations(session, spec.recalibrations, test)
+            if not spec.estimator_every or session.round % spec.estimator_every:
+                return measured
+            return measured | measure_errors(session, self.labels, test, bandwidth=spec.bandwidth, p=spec.p)
 
         return measure
 

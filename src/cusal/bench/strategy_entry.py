@@ -6,7 +6,14 @@ from typing import Any
 from cusal import strategies
 from cusal.errors import InvalidInput, UnknownName
 
-CHANGES = ("reference", "recalibrate", "model", "network")  # keys of the grid that a strategy may set for itself
+CHANGES = (
+    "reference",
+    "recalibrate",
+    "audit",
+    "model",
+    "network",
+    "epochs",
+)  # keys of the grid that a strategy may set for itself
 NONE = "none"  # TOML has no null: recalibrate = "none", density_floor = "none"
 
 Entry = dict[str, Any]
