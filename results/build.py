@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from network_tables import RECALIBRATIONS, against, candidates, halves, recalibrations
 from scipy.stats import ttest_rel
 
 from cusal.bench.report import Curves, write_curves
@@ -30,12 +31,13 @@ RESULTS = Path(__file__).parent
 ROOT = RESULTS.parent
 PAPER = tomllib.loads((RESULTS / "paper.toml").read_text())
 PAPERS = ("mnist", "fashion_mnist")  # one experiment each, set beside the paper's tables
-OTHERS = ("ablations", "small")  # many experiments each
+OTHERS = ("ablations", "small", "networks")  # many experiments each
 SUITES = ("light",)  # suites of tasks, with several heads each
 SEEDS = {"chosen": range(5), "confirm": range(5, 10)}  # what was chosen by, and what is to confirm it
-DOCUMENTS = [ROOT / f"{name}.md" for name in ("docs/results", "docs/ablations", "docs/light-heads", "README")]
+WITH_TABLES = ("docs/results", "docs/ablations", "docs/light-heads", "docs/networks-few-labels", "README")
+DOCUMENTS = [ROOT / f"{name}.md" for name in WITH_TABLES]
 
-
+HALVES = {"mnist": 220, "fashion_mnist": 220}  # labels at which the presets NAME-best are set beside the paper's T
 PAIRS = (
     ("margin", "least_confidence"),
     ("cusal-listing", "least_confidence"),
@@ -162,6 +164,7 @@ def other_tables(experiments: list[Curves]) -> dict[str, str]:
             raise ValueError(f"two experiments would fill the tables of {name}: keep one of them in results/")
         made[f"{name} summary"] = "\n".join(summary(curves))
         made[f"{name} decided"] = "\n".join(decided(curves))
+        made |= {f"{name} {kind}": "\n".join(lines) for kind, lines in network_tables(curves).items()}
         found = {"pool": milestone_table(curves, ON_POOL), "estimator": estimator_table(curves)}
         made |= {f"{name} {kind}": "\n".join(table_lines(one)) for kind, one in found.items() if one is not None}
     for sweep in find_sweeps(experiments):
@@ -198,6 +201,20 @@ def task_lines(suite: Suite, measure: Measure) -> list[str]:
         cells += [f"{100 * ranks[one].difference:+.1f}" if one in ranks and ranks[one].tasks else "" for one in others]
         lines.append(f"| {task} | {len(curves.seeds)} | {' | '.join(cells)} |")
     return lines
+
+
+def network_tables(curves: Curves) -> dict[str, list[str]]:
+    """Return the tables of docs/networks-few-labels.md that an experiment has the numbers for, by kind."""
+    made = {}
+    if "diverse_margin" in curves.strategies:
+        made["against"] = against(curves, "diverse_margin", ("margin", "badge", "cusal", "random"))
+    if curves.has(RECALIBRATIONS):
+        made |= {"recalibrations": recalibrations(curves), "candidates": candidates(curves)}
+    for name, labels in HALVES.items():
+        if curves.experiment == f"{name}-best":
+            (whole,) = read_curves(name)
+            made["halves"] = halves(curves, whole, "margin", labels)
+    return made
 
 
 def tables() -> dict[str, str]:

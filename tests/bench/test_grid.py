@@ -332,3 +332,23 @@ def test_what_every_run_would_meet_is_told_before_any_starts(change: str, messag
     with pytest.raises((InvalidInput, UnknownName), match=message):
         run(grid, place=str(tmp_path / "runs.db"), workers=1)
     assert not (tmp_path / "runs.db").exists()
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist"])
+def test_the_best_presets_stand_beside_the_papers_methods_at_equal_labels(name: str) -> None:
+    best, *others = read_grid(f"{name}-best").override({"seeds": 1}).specs()
+    assert (best.strategy, best.model["name"], best.model["of"]["name"]) == ("diverse_margin", "ensemble", "augmented")
+    assert {spec.label for spec in others} >= {"margin", "cusal-listing", "cusal", "badge"}
+    assert {(spec.rounds, spec.batch_size, spec.warm_up, spec.pool, spec.test) for spec in (best, *others)} == {
+        (20, 10, 20, 10000, "test")
+    }
+    stage = read_grid(f"{name}-10k").override({"seeds": 1, "estimator_every": 0}).specs()
+    contents = {spec.label: spec.content for spec in stage}
+    assert all(spec.content == contents[spec.label] for spec in others)  # their runs are shared with the other preset's
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist"])
+def test_candidates_for_the_best_presets_never_meet_the_test_items(name: str) -> None:
+    specs = read_grid(str(HERE.parents[1] / "results" / "grids" / f"{name}-choose.toml")).specs()
+    assert {(spec.test, spec.pool) for spec in specs} == {("validation", 10000)}
+    assert read_grid(f"{name}-best").specs()[0].model in [spec.model for spec in specs]

@@ -93,8 +93,8 @@ def check_models(specs: Sequence[Spec]) -> None:
 
 def prepare(specs: Sequence[Spec]) -> None:
     """Compute features that specs want, and try their sizes and models on the data, before any process starts."""
-    for place in dict.fromkeys((spec.dataset, features_key(spec)) for spec in specs):
-        own = [spec for spec in specs if (spec.dataset, features_key(spec)) == place]
+    for place in dict.fromkeys((spec.dataset, features_key(spec), spec.test) for spec in specs):
+        own = [spec for spec in specs if (spec.dataset, features_key(spec), spec.test) == place]
         data = suited_data(own[0])
         drawn = {(spec.warm_up, spec.balanced, spec.pool, str(spec.at_most)): spec for spec in own}
         for spec in drawn.values():

@@ -12,6 +12,7 @@ from cusal._checks import as_array
 from cusal._items import Subset, count_items, take
 from cusal.bench.loaded_data import as_rows, draw_items, draw_test, features_key, load_data
 from cusal.bench.measured_errors import measure_errors
+from cusal.bench.measured_recalibrations import measure_recalibrations
 from cusal.bench.networks import build_module
 from cusal.bench.spec import Spec
 from cusal.bench.variants import build_variant, takes_rows
@@ -53,6 +54,7 @@ class Experiment:
             seed=self.spec.seed,
             recalibrate=self.spec.recalibrate,  # type: ignore[arg-type]
             reference=self.spec.reference,  # type: ignore[arg-type]
+            audit=self.spec.audit,
         )
 
     def rounds(self, session: Session) -> Iterator[Round]:
@@ -69,13 +71,14 @@ class Experiment:
 
     def _measure(self) -> Callable[[Session], dict[str, float]] | None:
         spec, test = self.spec, self.test
-        if not spec.estimator_every:
+        if not spec.estimator_every and not spec.recalibrations:
             return None
 
         def measure(session: Session) -> dict[str, float]:
-            if session.round % spec.estimator_every:
-                return {}
-            return measure_errors(session, self.labels, test, bandwidth=spec.bandwidth, p=spec.p)
+            measured = measure_recalibrations(session, spec.recalibrations, test)
+            if not spec.estimator_every or session.round % spec.estimator_every:
+                return measured
+            return measured | measure_errors(session, self.labels, test, bandwidth=spec.bandwidth, p=spec.p)
 
         return measure
 
@@ -100,7 +103,7 @@ def build_model(spec: Spec, item_shape: tuple[int, ...], classes: int) -> Any:
 
 def suited_data(spec: Spec) -> datasets.Dataset:
     """Return the data set of a spec in the form that its model takes: scikit-learn's get images as rows of pixels."""
-    data = load_data(spec.dataset, features_key(spec))
+    data = load_data(spec.dataset, features_key(spec), spec.test)
     return as_rows(data) if takes_rows(spec.model or "plain") else data
 
 

@@ -5,7 +5,7 @@
     strategies = ["margin", {name = "cusal", label = "cusal-b01", bandwidth = 0.01}, "package.module:Name"]
 
 A strategy's table holds its name, the `label` that reports show, its settings, and what it changes of the session
-(`reference`, `recalibrate`, `stop`), the training variant (`model`) or the network.
+(`reference`, `recalibrate`, `audit`, `stop`), the training variant (`model`), the network or the `epochs`.
 `stop = true` ends a run as soon as `session.stopping()` recommends it; `rounds` is then the most that it asks.
 `sweep = {warm_up = [10, 20, 40]}` repeats the grid with each value, as experiments of their own.
 `[on.svhn]` holds what changes when the preset svhn stands in for the one that the grid extends.

@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 from cusal.bench.features import check_features
 from cusal.bench.networks import check_network
 from cusal.bench.strategy_entry import CHANGES, NONE, as_entry, check_settings
+from cusal.bench.validation import SPLITS
 from cusal.bench.variants import as_table, check_model
 from cusal.errors import CusalError, InvalidInput, MissingExtra, UnknownName
 from cusal.loop.session import Recalibrate, Reference
 
 try:
-    from annotated_types import Ge, Gt, MinLen
+    from annotated_types import Ge, Gt, Le, MinLen
     from pydantic import AfterValidator, ConfigDict, TypeAdapter, ValidationError
     from typing_extensions import TypedDict
 except ImportError as error:
@@ -137,6 +138,13 @@ class GridKeys(TypedDict, total=False):
     warm_start: Flag
     precision: Annotated[str, _one_of("precision", *PRECISIONS), "a text"]
     recalibrate: Annotated[str, _one_of("recalibrate", *get_args(Recalibrate), NONE), "a text"]
+    recalibrations: Annotated[
+        list[Annotated[str, _one_of("recalibrate", *get_args(Recalibrate))]],
+        AfterValidator(_distinct),
+        'a list of distinct recalibrations such as ["prequential", "cross-fit"]',
+    ]
+    audit: Annotated[float, Ge(0), Le(1), "a share of each batch, from 0 to 1"]
+    test: Annotated[str, _one_of("test", *SPLITS), "a text"]
     reference: Annotated[str, _one_of("reference", *get_args(Reference)), "a text"]
     stop: Flag
     estimator_every: Whole

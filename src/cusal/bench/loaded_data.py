@@ -12,6 +12,7 @@ from cusal._items import count_items
 from cusal._types import Indices
 from cusal.bench.features import featured
 from cusal.bench.spec import Spec
+from cusal.bench.validation import VALIDATION, with_validation
 from cusal.errors import InvalidInput
 
 FEATURED = 32  # data sets of features that a process keeps: they are small, and runs of a suite need them in turn
@@ -22,9 +23,14 @@ def features_key(spec: Spec) -> str:
     return json.dumps(spec.features, sort_keys=True)
 
 
-def load_data(name: str, features: str = "{}") -> datasets.Dataset:
-    """Return a data set, read once for all runs of a process; `features` is a `features_key`, "{}" for the items."""
-    return _items(name) if features == "{}" else _features(name, features)
+def load_data(name: str, features: str = "{}", test: str = "test") -> datasets.Dataset:
+    """Return a data set, read once for all runs of a process.
+
+    features: a `features_key`, "{}" for the items themselves. test: "validation" puts the last train items in place of
+    the test items.
+    """
+    data = _items(name) if features == "{}" else _features(name, features)
+    return with_validation(data) if test == VALIDATION else data
 
 
 def forget_data() -> None:

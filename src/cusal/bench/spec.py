@@ -41,10 +41,15 @@ class Spec:
         How many items are open besides the warm-up; None takes the whole train split.
     epochs, learning_rate, train_batch_size, weight_decay, warm_start, precision
         How the model is trained in each round.
-    recalibrate, reference : str
+    recalibrate, reference, audit : str, str, float
         Of the session.
     stop : bool
         Whether the run ends as soon as its session recommends to stop; `rounds` is then the most that it asks.
+    recalibrations : list of str
+        Further recalibrations whose error is measured in each round; the picks are the same with all of them.
+    test : str
+        What the rounds are measured on: the "test" split, or a "validation" part of the train split, which is then no
+        part of the pool.
     estimator_every : int
         Rounds between two measurements of the estimator; 0 for none.
     bandwidth, p : float
@@ -80,6 +85,9 @@ class Spec:
     recalibrate: str | None = "prequential"
     reference: str = "fitted"
     stop: bool = False
+    audit: float = 0.0
+    recalibrations: list[str] = field(default_factory=list)
+    test: str = "test"
     estimator_every: int = 0
     bandwidth: float = 1e-3
     p: float = 1
@@ -94,7 +102,7 @@ class Spec:
         Values at their default are left out, so that an id outlives fields that are added later.
         """
         defaults = {f.name: f.default for f in dataclasses.fields(self) if f.default is not dataclasses.MISSING}
-        defaults |= {"model": {}, "features": {}, "sweep": {}, "at_most": {}, "task": {}}
+        defaults |= {"model": {}, "features": {}, "recalibrations": [], "sweep": {}, "at_most": {}, "task": {}}
         values = {k: v for k, v in dataclasses.asdict(self).items() if k not in defaults or defaults[k] != v}
         return _dump(_as_stored(values))
 

@@ -7,7 +7,7 @@ from cusal import strategies
 from cusal.errors import InvalidInput, UnknownName
 
 # Keys of the grid that a strategy may set for itself.
-CHANGES = ("reference", "recalibrate", "stop", "model", "network")
+CHANGES = ("reference", "recalibrate", "audit", "stop", "model", "network", "epochs")
 NONE = "none"  # TOML has no null: recalibrate = "none", density_floor = "none"
 
 Entry = dict[str, Any]

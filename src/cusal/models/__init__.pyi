@@ -1,4 +1,5 @@
 from . import networks, objectives
+from .ensemble import Ensemble
 from .objectives._objective import Objective, Training, TrainingData
 from .objectives.augmented import Augmented
 from .objectives.cross_entropy import CrossEntropy
@@ -13,6 +14,7 @@ __all__ = [
     "Augmented",
     "CrossEntropy",
     "Energy",
+    "Ensemble",
     "Objective",
     "PoolClassifier",
     "PoolPipeline",

@@ -42,6 +42,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.special import entr
+from sklearn.utils.metaestimators import available_if
 from torch import Tensor, nn
 
 from cusal._checks import as_count
@@ -69,13 +70,17 @@ JUDGED, JUDGED_AT_ONCE = 2000, 250  # labelled items at most on which the streng
 SAMPLE = 200  # unlabelled items on which the strength of scoring is chosen
 
 
+# Without copies strategies see what users see, and the pool is predicted once for both.
+_with_copies: Any = available_if(lambda objective: objective.copies > 0)
+
+
 @dataclass(frozen=True)
 class Augmented(Objective):
     """Augment labelled items in training, and show strategies the mean over augmented copies (CAMPAL).
 
     Give unlabelled items to `fit(X, y, unlabelled=U)`: the strength of scoring is chosen on some of them, or on X.
-    The classifier then has `scoring_proba(X)` and `scoring_embed(X)`. It keeps `strength_`, chosen for training,
-    `scoring_strength_`, chosen for scoring, and `judge_`, the model that chose the first.
+    The classifier then has `scoring_proba(X)` and `scoring_embed(X)`, if there are copies. It keeps `strength_`, chosen
+    for training, `scoring_strength_`, chosen for scoring, and `judge_`, the model that chose the first.
 
     Parameters
     ----------
@@ -133,11 +138,13 @@ class Augmented(Objective):
         strength, judge = self._choose_strength(model, data)
         return _AugmentedTraining(self, data.unlabelled, strength, judge)
 
+    @_with_copies
     def scoring_proba(self, model: "TorchClassifier", X: Any) -> NDArray[np.float64]:
         """Return the mean probabilities over each item and its augmented copies, (n, classes)."""
         answers = self._answers(model, lambda: model.predict_proba(X), _scoring_strength(model))
         return np.asarray(np.mean(answers, axis=0))
 
+    @_with_copies
     def scoring_embed(self, model: "TorchClassifier", X: Any) -> NDArray[np.float32]:
         """Return the mean embedding over each item and its augmented copies, (n, width)."""
         answers = self._answers(model, lambda: model.embed(X), _scoring_strength(model))
