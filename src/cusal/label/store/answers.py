@@ -61,10 +61,23 @@ class Answers(Connected):
             book.save()
         return outcomes
 
-    def labels(self) -> dict[int, int]:
-        """Return the class id of every item with a label."""
+    def labels(self, items: Iterable[int] | None = None) -> dict[int, int]:
+        """Return the class id of every item with a label, or of those among some items.
+
+        Parameters
+        ----------
+        items : iterable of int, optional
+            By default all.
+
+        Returns
+        -------
+        dict of int to int
+            In the order of the items' ids.
+        """
         query = sa.select(LABELS.c.item, LABELS.c["class"]).order_by(LABELS.c.item)
         with self._reading() as connection:
+            if items is not None:
+                query = query.where(among(connection, LABELS.c.item, [int(item) for item in items]))
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def label_counts(self) -> dict[int, int]:

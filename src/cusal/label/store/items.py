@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from cusal._types import Indices
 from cusal.errors import ProjectError, UnknownName
 from cusal.label.store import counters
-from cusal.label.store.connection import Connected, among
+from cusal.label.store.connection import Connected, among, next_id
 from cusal.label.store.known_labels import take_in
-from cusal.label.store.prepared import Prepared, insert, listed, next_id, one_of
+from cusal.label.store.prepared import Prepared, insert, listed, one_of
 from cusal.label.store.records import STATES, Item, NewItem
 from cusal.label.store.schema import ITEMS
 from cusal.label.store.words import is_unicode
