@@ -65,7 +65,12 @@ class Journal(Connected):
     """What took place in a project."""
 
     def latest_event(self) -> int:
-        """Return the number of the latest event, 0 before the first."""
+        """Return the number of the latest event, 0 before the first.
+
+        Returns
+        -------
+        int
+        """
         with self._reading() as connection:
             return _latest(connection)
 

@@ -124,13 +124,32 @@ class Queue(Connected):
         return [Pick(item, origin, json.loads(reason), number) for item, origin, reason, number in rows]
 
     def release(self, person: str, items: Iterable[int]) -> None:
-        """Stop holding items for a person, so that others can have them at once."""
+        """Stop holding items for a person, so that others can have them at once.
+
+        Parameters
+        ----------
+        person : str
+            Who does not need them.
+        items : iterable of int
+            Ids of items.
+        """
         with self._writing(durable=False) as connection:
             those = among(connection, LEASES.c.item, [int(item) for item in items])
             connection.execute(LEASES.delete().where(LEASES.c.person == person, those))
 
     def picks(self, items: Iterable[int]) -> dict[int, Pick]:
-        """Return why items were asked, by item, also those that were answered; items never asked are left out."""
+        """Return why items were asked, also those that were answered.
+
+        Parameters
+        ----------
+        items : iterable of int
+            Ids of items.
+
+        Returns
+        -------
+        dict of int to Pick
+            Items that were never asked are left out.
+        """
         columns = (QUEUE.c.item, QUEUE.c.origin, QUEUE.c.reason, QUEUE.c.round)
         with self._reading() as connection:
             query = sa.select(*columns).where(among(connection, QUEUE.c.item, [int(item) for item in items]))
