@@ -61,14 +61,33 @@ class Answers(Connected):
             book.save()
         return outcomes
 
-    def labels(self) -> dict[int, int]:
-        """Return the class id of every item with a label."""
+    def labels(self, items: Iterable[int] | None = None) -> dict[int, int]:
+        """Return the class id of every item with a label, or of those among some items.
+
+        Parameters
+        ----------
+        items : iterable of int, optional
+            By default all.
+
+        Returns
+        -------
+        dict of int to int
+            In the order of the items' ids.
+        """
         query = sa.select(LABELS.c.item, LABELS.c["class"]).order_by(LABELS.c.item)
         with self._reading() as connection:
+            if items is not None:
+                query = query.where(among(connection, LABELS.c.item, [int(item) for item in items]))
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def label_counts(self) -> dict[int, int]:
-        """Return the number of items with each label, by class id."""
+        """Return the number of items with each label, by class id.
+
+        Returns
+        -------
+        dict of int to int
+            Classes without labels are left out.
+        """
         with self._reading() as connection:
             return {int(name): value for name, value in counters.read(connection, "class").items() if value}
 
@@ -95,13 +114,30 @@ class Answers(Connected):
             return [Answer(*row) for row in connection.execute(query)]
 
     def history(self, person: str, count: int = 200) -> list[Answer]:
-        """Return a person's latest answers that still stand, newest first."""
+        """Return a person's latest answers that still stand, newest first.
+
+        Parameters
+        ----------
+        person : str
+            Whose.
+        count : int
+            The largest number of answers.
+
+        Returns
+        -------
+        list of Answer
+        """
         query = _answers().where(ANSWERS.c.person == person).order_by(ANSWERS.c.event.desc()).limit(count)
         with self._reading() as connection:
             return [Answer(*row) for row in connection.execute(query)]
 
     def skipped(self) -> list[int]:
-        """Return the items that nobody labelled and somebody passed over as "skip" or "unsure", ascending."""
+        """Return the items that nobody labelled and somebody passed over as "skip" or "unsure", ascending.
+
+        Returns
+        -------
+        list of int
+        """
         unlabelled = ANSWERS.outerjoin(LABELS, ANSWERS.c.item == LABELS.c.item)
         passed = sa.and_(ANSWERS.c.kind != "label", LABELS.c.item.is_(None))
         query = sa.select(ANSWERS.c.item).select_from(unlabelled).where(passed).distinct().order_by(ANSWERS.c.item)

@@ -9,9 +9,9 @@ from cusal._types import Indices
 from cusal.errors import UnknownName
 from cusal.label.store import counters
 from cusal.label.store.connection import among
+from cusal.label.store.filters import Filter, Row
 from cusal.label.store.items import item_of
 from cusal.label.store.predictions import LastPredictions, Predictions
-from cusal.label.store.records import Filter, Row
 from cusal.label.store.schema import ANSWERS, ITEMS, LABELS
 from cusal.label.store.words import is_unicode
 

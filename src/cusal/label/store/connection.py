@@ -65,6 +65,12 @@ def among(connection: sa.Connection, column: sa.ColumnElement[Any], values: Iter
     return one_of(connection.dialect.name, column, None, listed(connection, values))
 
 
+def next_id(connection: sa.Connection, table: sa.Table) -> int:
+    """Return the number after the largest id of a table; writers take turns, so nobody else gets it."""
+    largest = connection.exec_driver_sql(f"SELECT max(id) FROM {table.name}").scalar()
+    return 0 if largest is None else int(largest) + 1
+
+
 @contextmanager
 def _translated(place: str) -> Iterator[None]:
     """Turn errors of the database into a ProjectError that names the project."""

@@ -8,8 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from cusal.label.store.answer_book import AnswerBook, label_of, work_of
-from cusal.label.store.connection import Connected
-from cusal.label.store.prepared import Prepared, insert, listed, next_id, one_of
+from cusal.label.store.connection import Connected, next_id
+from cusal.label.store.prepared import Prepared, insert, listed, one_of
 from cusal.label.store.records import Changes, Event
 from cusal.label.store.schema import EVENTS
 
@@ -65,7 +65,12 @@ class Journal(Connected):
     """What took place in a project."""
 
     def latest_event(self) -> int:
-        """Return the number of the latest event, 0 before the first."""
+        """Return the number of the latest event, 0 before the first.
+
+        Returns
+        -------
+        int
+        """
         with self._reading() as connection:
             return _latest(connection)
 

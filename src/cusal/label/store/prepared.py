@@ -82,12 +82,6 @@ def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any,
         connection.exec_driver_sql(_insertion(table, connection.dialect.name) + _replacement(table), list(rows))
 
 
-def next_id(connection: sa.Connection, table: sa.Table) -> int:
-    """Return the number after the largest id of a table; writers take turns, so nobody else gets it."""
-    largest = connection.exec_driver_sql(f"SELECT max(id) FROM {table.name}").scalar()
-    return 0 if largest is None else int(largest) + 1
-
-
 @cache
 def _names(table: sa.Table) -> str:
     return ", ".join(f'"{column.name}"' for column in table.columns)
