@@ -124,7 +124,7 @@ class Learning:
         return all(self.news.waiting.get(item, OPEN) != OPEN for item in self.asked)
 
     def round(self, settings: Settings, say: Callable[[str], None]) -> None:
-        """Tell the session what is new, fill the queue with what it asks, and write the round."""
+        """Pass on what is new to the session, fill the queue with what it asks, and write the round."""
         assert self.session is not None
         began = time.monotonic()
         self.news.hear(self.project)

@@ -154,7 +154,7 @@ class Worker:
         self.project.set_status("features", {"name": "", "done": 0, "total": 0, "error": message})
 
     def _look_for_items(self) -> None:
-        """Let items join that came in later, or that were labelled outside the sample."""
+        """Add items that came in later, or that were labelled outside the sample."""
         waits = self.background.busy or self.maker is None or self.coming
         if waits or time.monotonic() - self._looked < LOOK:
             return
