@@ -1,8 +1,8 @@
 """Real pages for the tests: a real server in a process of its own, and a real Chromium.
 
-    def test_something(texts_server, browse_with):
-        page = browse_with(texts_server)          # the Label page, items on the screen
-        page.keyboard.press("1")
+    server = serve_project(text_project(tmp_path / "letters.cusal.db", texts, ["bill", "advert"]))
+    page = open_label(new_context(), server)      # the Label page, with an item on the screen
+    page.keyboard.press("1")
 
 Every page that a test opens is watched: an error in its console fails the test.
 """
@@ -17,10 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("fastapi")
-pytest.importorskip("sqlalchemy")
-sync_api = pytest.importorskip("playwright.sync_api")
 
 from cusal.label.store import ClassChange, NewItem, Pick, Project, Settings
 
@@ -109,6 +105,8 @@ def serve_project() -> Iterator[Callable[[Project], Server]]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """A Chromium that is installed on this machine."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    pytest.importorskip("fastapi")
     executable = next(filter(None, map(shutil.which, BROWSERS)), None)
     if executable is None:
         pytest.skip("no Chromium was found; `apt install chromium` lets the tests of the pages run")
@@ -133,7 +131,7 @@ def new_context(chromium: Any) -> Iterator[Callable[..., Any]]:
     yield open_context
     for context in contexts:
         context.close()
-    assert errors == []
+    assert not errors, "\n".join(errors)
 
 
 def is_fault(said: Any) -> bool:

@@ -1,13 +1,12 @@
 """No key press is lost: quick keys, reload, offline, a server that is killed, two tabs, undo."""
 
 import pytest
-from pages_browser import (  # noqa: F401 - fixtures
+from pages_browser import (
+    ClassChange,
     Server,
     answers_in_order,
-    chromium,
-    new_context,
+    new_id,
     open_label,
-    serve_project,
     shown_item,
     text_project,
     wait_for,
@@ -21,7 +20,7 @@ CLASSES = ["bill", "advert", "private"]
 
 
 @pytest.fixture
-def server(tmp_path, serve_project) -> Server:  # noqa: F811
+def server(tmp_path, serve_project) -> Server:
     texts = [f"Letter number {row}" for row in range(400)]
     return serve_project(text_project(tmp_path / "letters.cusal.db", texts, CLASSES, batch=50))
 
@@ -43,7 +42,7 @@ def stored(server):
     return answers_in_order(server.project)
 
 
-def test_a_hundred_presses_without_a_pause_are_stored_in_order(server, new_context):  # noqa: F811
+def test_a_hundred_presses_without_a_pause_are_stored_in_order(server, new_context):
     page = open_label(new_context(), server)
     wait_for(page, "Number(document.body.dataset.ahead) >= 95")
     first = shown_item(page)
@@ -57,7 +56,7 @@ def test_a_hundred_presses_without_a_pause_are_stored_in_order(server, new_conte
     assert page.locator("#line-done").text_content() == "100 labels"
 
 
-def test_each_answer_is_for_the_item_on_the_screen(server, new_context):  # noqa: F811
+def test_each_answer_is_for_the_item_on_the_screen(server, new_context):
     page = open_label(new_context(), server)
     keys = list("1231231212")
     seen = press_and_note(page, keys)
@@ -65,7 +64,7 @@ def test_each_answer_is_for_the_item_on_the_screen(server, new_context):  # noqa
     assert stored(server) == list(zip(seen, classes_of(keys), strict=True))
 
 
-def test_ten_steps_are_undone(server, new_context):  # noqa: F811
+def test_ten_steps_are_undone(server, new_context):
     page = open_label(new_context(), server)
     seen = press_and_note(page, "123123123123")
     back = []
@@ -81,7 +80,7 @@ def test_ten_steps_are_undone(server, new_context):  # noqa: F811
     assert server.project.labels() == dict(zip(seen, [0, 1] + [2] * 10, strict=True))
 
 
-def test_undo_reaches_back_before_a_reload(server, new_context):  # noqa: F811
+def test_undo_reaches_back_before_a_reload(server, new_context):
     page = open_label(new_context(), server)
     seen = press_and_note(page, "123")
     wait_saved(page)
@@ -94,7 +93,7 @@ def test_undo_reaches_back_before_a_reload(server, new_context):  # noqa: F811
     assert server.project.labels() == {}
 
 
-def test_a_reload_in_a_batch_loses_and_repeats_nothing(server, new_context):  # noqa: F811
+def test_a_reload_in_a_batch_loses_and_repeats_nothing(server, new_context):
     page = open_label(new_context(), server)
     seen = press_and_note(page, "12312")
     page.reload()  # the last answers may still be on their way
@@ -105,7 +104,7 @@ def test_a_reload_in_a_batch_loses_and_repeats_nothing(server, new_context):  # 
     assert stored(server) == list(zip(seen, classes_of("12312123"), strict=True))
 
 
-def test_ten_answers_while_offline_are_sent_later(server, new_context):  # noqa: F811
+def test_ten_answers_while_offline_are_sent_later(server, new_context):
     context = new_context()
     page = open_label(context, server)
     context.set_offline(True)
@@ -120,7 +119,7 @@ def test_ten_answers_while_offline_are_sent_later(server, new_context):  # noqa:
     assert stored(server) == list(zip(seen, classes_of(keys), strict=True))
 
 
-def test_undo_works_while_offline(server, new_context):  # noqa: F811
+def test_undo_works_while_offline(server, new_context):
     context = new_context()
     page = open_label(context, server)
     context.set_offline(True)
@@ -133,7 +132,7 @@ def test_undo_works_while_offline(server, new_context):  # noqa: F811
     assert server.project.labels() == dict(zip(seen, [0, 1, 0], strict=True))
 
 
-def test_a_killed_server_costs_nothing(server, new_context):  # noqa: F811
+def test_a_killed_server_costs_nothing(server, new_context):
     page = open_label(new_context(), server)
     seen = press_and_note(page, "123123")
     server.kill()
@@ -147,7 +146,7 @@ def test_a_killed_server_costs_nothing(server, new_context):  # noqa: F811
     assert stored(server) == list(zip(seen, classes_of("12312312312333"), strict=True))
 
 
-def test_answers_wait_where_another_project_is_served(server, new_context, tmp_path, serve_project):  # noqa: F811
+def test_answers_wait_where_another_project_is_served(server, new_context, tmp_path, serve_project):
     page = open_label(new_context(), server)
     server.kill()
     seen = press_and_note(page, "12")
@@ -166,7 +165,7 @@ def test_answers_wait_where_another_project_is_served(server, new_context, tmp_p
     other.close()
 
 
-def test_two_tabs_show_different_items_and_store_everything(server, new_context):  # noqa: F811
+def test_two_tabs_show_different_items_and_store_everything(server, new_context):
     context = new_context()
     first, second = open_label(context, server), open_label(context, server)
     seen = []
@@ -177,7 +176,7 @@ def test_two_tabs_show_different_items_and_store_everything(server, new_context)
     assert dict(stored(server)) == {item: place % 2 for place, item in enumerate(seen)}
 
 
-def test_a_tab_that_closes_leaves_its_answers_to_another(server, new_context):  # noqa: F811
+def test_a_tab_that_closes_leaves_its_answers_to_another(server, new_context):
     context = new_context()
     first, second = open_label(context, server), open_label(context, server)
     context.set_offline(True)
@@ -188,7 +187,7 @@ def test_a_tab_that_closes_leaves_its_answers_to_another(server, new_context):  
     assert stored(server) == list(zip(seen, [0, 1], strict=True))
 
 
-def test_a_held_key_labels_one_item(server, new_context):  # noqa: F811
+def test_a_held_key_labels_one_item(server, new_context):
     page = open_label(new_context(), server)
     for _ in range(5):
         page.keyboard.down("1")  # without a release in between: the browser repeats it
@@ -197,9 +196,7 @@ def test_a_held_key_labels_one_item(server, new_context):  # noqa: F811
     assert len(stored(server)) == 1
 
 
-def test_a_class_that_is_gone_is_refused_and_said(server, new_context):  # noqa: F811
-    from pages_browser import ClassChange, new_id
-
+def test_a_class_that_is_gone_is_refused_and_said(server, new_context):
     page = open_label(new_context(), server)
     server.project.change_classes(ClassChange(new_id(), "you", "delete", class_id=2))
     item = shown_item(page)

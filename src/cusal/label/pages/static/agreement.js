@@ -19,25 +19,52 @@ export function drawAgreement(agreement) {
 
 function strength(alpha) {
   if (alpha >= 0.8) return "people agree well";
-  return alpha >= 0.667 ? "people agree fairly; look at the disagreements" : "people understand the classes differently";
+  return alpha >= 0.667
+    ? "people agree fairly; look at the disagreements"
+    : "people understand the classes differently";
 }
 
 function pairTable(pairs) {
   const rows = pairs.map(({ people, kappa, items }) =>
-    element("tr", {}, element("td", {}, people.join(" and ")), element("td", {}, kappa === null ? "–" : kappa.toFixed(2)), element("td", {}, String(items))),
+    element(
+      "tr",
+      {},
+      element("td", {}, people.join(" and ")),
+      element("td", {}, kappa === null ? "–" : kappa.toFixed(2)),
+      element("td", {}, String(items)),
+    ),
   );
   return table(["Pair", "Cohen’s kappa", "Items"], rows);
 }
 
 function personTable(people) {
   const rows = Object.entries(people).map(([person, { agreement, items }]) =>
-    element("tr", {}, element("td", {}, person), element("td", {}, agreement === null ? "–" : percent(agreement)), element("td", {}, String(items))),
+    element(
+      "tr",
+      {},
+      element("td", {}, person),
+      element("td", {}, agreement === null ? "–" : percent(agreement)),
+      element("td", {}, String(items)),
+    ),
   );
   return rows.length ? table(["Person", "As the others say", "Items"], rows) : null;
 }
 
 function table(heads, rows) {
-  return element("table", { class: "pairs" }, element("thead", {}, element("tr", {}, heads.map((words) => element("th", { scope: "col" }, words)))), element("tbody", {}, rows));
+  return element(
+    "table",
+    { class: "pairs" },
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        heads.map((words) => element("th", { scope: "col" }, words)),
+      ),
+    ),
+    element("tbody", {}, rows),
+  );
 }
 
 function disagreements(many) {
