@@ -131,7 +131,7 @@ def new_context(chromium: Any) -> Iterator[Callable[..., Any]]:
     yield open_context
     for context in contexts:
         context.close()
-    assert errors == []
+    assert not errors, "\n".join(errors)
 
 
 def is_fault(said: Any) -> bool:

@@ -149,7 +149,7 @@ function draw() {
 
 function drawAround(item) {
   byId("reason").textContent = item ? (item.reason ?? "") : "";
-  byId("key").textContent = item?.key ?? "";
+  byId("key").replaceChildren(element("bdi", {}, item?.key ?? ""));
   byId("key").title = item?.key ?? "";
   const guess = guessShown ? (item?.guess ?? null) : null;
   const found = guess && list.find(guess.class);

@@ -33,7 +33,7 @@ export class Mistakes {
     }
     await Promise.all(wanted.map(({ item }) => this.#fetch(item)));
     const words =
-      "Here the model is sure of another class. Often the label is a slip. Tab to one or click it, then press a class key.";
+      "Here the model is sure of another class: often the label is a slip. Click one, or Tab to it, and press a key.";
     this.root.replaceChildren(
       element("p", { class: "soft" }, words),
       element(

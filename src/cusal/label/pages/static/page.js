@@ -151,7 +151,8 @@ export function watchStatus(look) {
 /** Return what the worker is doing, in words, or "". */
 export function statusWords(status) {
   const { worker, features, items } = status ?? {};
-  if (["restarting", "trouble"].includes(worker?.state)) return worker.message || "The model stopped and starts again.";
+  if (worker?.state === "restarting") return "The model stopped. It starts again by itself.";
+  if (worker?.state === "trouble") return worker.message || "The model cannot learn.";
   if (items && !items.finished) return `Reading items: ${progressOf(items)}`;
   if (features?.total && features.done < features.total) return `Preparing the model: ${progressOf(features)} items`;
   return worker?.message ?? "";

@@ -54,7 +54,10 @@ function paceWords(rate, left) {
 
 /** Show what the worker does. */
 export function drawState(status) {
-  byId("line-state").textContent = statusWords(status);
+  const line = byId("line-state");
+  line.textContent = statusWords(status);
+  line.title = status?.worker?.message ?? "";
+  line.classList.toggle("trouble", ["restarting", "trouble"].includes(status?.worker?.state));
 }
 
 /** Show the estimated accuracy, in small. */
