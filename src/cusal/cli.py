@@ -260,6 +260,7 @@ def predict(
     print(command.predict(model, data, out, text=text, trusted=trust))
 
 
+@app.command()
 def audit(
     predictions: Annotated[
         str, typer.Argument(help="A table (.csv, .tsv, .jsonl, .parquet): a prediction in each row.")

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 import cusal
+from cusal._cells import plain_cell
 from cusal.errors import CusalError
-from cusal.label.cells import plain_cell
 from cusal.label.export.write import write_archive, write_export
 from cusal.label.store import Answer, NewItem, Project, Round, Settings
 from cusal.label.worker.saved import Saved

@@ -11,8 +11,8 @@ import pandas
 import pytest
 
 from cusal import cli
+from cusal._cells import plain_cell
 from cusal.label import Answer, ClassChange, Project
-from cusal.label.cells import plain_cell
 from cusal.label.sources import SourceOptions, open_source
 from cusal.label.worker.process import Worker
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cusal.label.cells import plain_cell, safe_cell
+from cusal._cells import plain_cell, safe_cell
 from cusal.label.export.file_names import MOST_BYTES, UniqueNames, safe_name
 
 

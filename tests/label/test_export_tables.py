@@ -7,8 +7,8 @@ import numpy as np
 import pandas
 import pytest
 
+from cusal._cells import plain_cell
 from cusal.errors import CusalError
-from cusal.label.cells import plain_cell
 from cusal.label.export.table_files import open_table
 
 SCHEMA = {"item": "integer", "key": "text", "p_=x": "number", "right": "truth", "at": "time"}

@@ -6,14 +6,15 @@ by the name of their column or because none is above 0.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from math import exp, isfinite
 from typing import Any
 
 import numpy as np
 
-from cusal._table_rows import TableRows
+from cusal._tables import Records, open_table
 from cusal._types import Indices
 from cusal.audit.audit import Audit
 from cusal.errors import DataError, UnknownName
@@ -34,6 +35,7 @@ ID_NAMES = ("id", "key", "item", "file", "filename", "path", "image", "url", "uu
 TEXT_NAMES = ("text", "content", "sentence", "question", "message", "title", "image", "path", "file")
 SUM_TOLERANCE = 0.02  # of the probabilities of a row
 TRIED = 50  # rows that show whether columns are probabilities
+Record = dict[str, Any]
 MOST_VALUES = 50  # of a column whose values are slices
 
 
@@ -67,38 +69,36 @@ class PredictionTable:
 
 def read_predictions(path: str, columns: Columns) -> PredictionTable:
     """Return the predictions of a table, or raise a DataError that says which column is missing."""
-    rows = TableRows(path)
-    found = _Found(rows, columns)
+    rows = open_table(path)
+    found = _Found(path, rows, columns)
     table = PredictionTable(texts=[] if found.text is not None else None)
     kept: dict[str, tuple[dict[str, int], array[int]]] = {name: ({}, array("q")) for name in found.others}
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows.records()):
         label, confidence = found.prediction(row, number)
-        table.ids.append(str(number if found.id is None else row[found.id]))
+        table.ids.append(str(number if found.id is None else row.get(found.id)))
         table.labels.append(label)
         table.confidence.append(confidence)
         if table.texts is not None and found.text is not None:
-            table.texts.append(str(row[found.text]))
-        _keep_slices(kept, found.others, row)
+            table.texts.append(str(row.get(found.text)))
+        _keep_slices(kept, row)
     if not table.labels:
         raise DataError(f"{path} has no rows; expected one for each prediction.")
     if len(set(table.ids)) < len(table.ids):
-        raise DataError(
-            f"{path}: an id of column {rows.columns[found.id or 0]!r} occurs twice; name another with --id."
-        )
+        raise DataError(f"{path}: an id of column {found.id!r} occurs twice; name another with --id.")
     _as_probabilities(table, found)
     table.slices = {name: (list(values), np.array(codes)) for name, (values, codes) in kept.items() if len(values) > 1}
     return table
 
 
 class _Found:
-    """The places of the columns in the rows."""
+    """The names of the columns."""
 
-    def __init__(self, rows: TableRows, wanted: Columns) -> None:
-        self.path, self.columns = rows.path, list(rows.columns)
-        self.label = self._place(wanted.label, LABEL_NAMES)
-        self.confidence = self._place(wanted.confidence, CONFIDENCE_NAMES)
-        self.id = self._place(wanted.id, ID_NAMES)
-        self.text = self._place(wanted.text, TEXT_NAMES)
+    def __init__(self, path: str, rows: Records, wanted: Columns) -> None:
+        self.path, self.columns = path, rows.columns
+        self.label = self._name(wanted.label, LABEL_NAMES)
+        self.confidence = self._name(wanted.confidence, CONFIDENCE_NAMES)
+        self.id = self._name(wanted.id, ID_NAMES)
+        self.text = self._name(wanted.text, TEXT_NAMES)
         self.classes = self._probability_columns(rows)
         if self.label is None and not self.classes:
             raise DataError(
@@ -107,23 +107,22 @@ class _Found:
                 "Name the predicted label with --label."
             )
         used = {self.label, self.confidence, self.id, self.text, *self.classes}
-        self.others = {name: place for place, name in enumerate(self.columns) if place not in used}
-        name = "" if self.confidence is None else self.columns[self.confidence].lower()
-        self.logarithms = "log" in name
+        self.others = [name for name in self.columns if name not in used]
+        self.logarithms = self.confidence is not None and "log" in self.confidence.lower()
 
-    def prediction(self, row: Sequence[Any], number: int) -> tuple[str, float]:
+    def prediction(self, row: Record, number: int) -> tuple[str, float]:
         """Return the predicted label and its confidence, NaN if that is missing."""
         if self.label is not None and self.confidence is not None:
-            return self._label(row, number), self._number(row[self.confidence], number)
+            return self._label(row, number), self._number(row.get(self.confidence), number)
         if self.classes:
-            values = [self._number(row[place], number) for place in self.classes]
+            values = [self._number(row.get(name), number) for name in self.classes]
             best = max(range(len(values)), key=values.__getitem__)
-            label = self.columns[self.classes[best]] if self.label is None else self._label(row, number)
+            label = self.classes[best] if self.label is None else self._label(row, number)
             return label, values[best]
         return self._label(row, number), float("nan")
 
-    def _label(self, row: Sequence[Any], number: int) -> str:
-        value = row[self.label]  # type: ignore[index]
+    def _label(self, row: Record, number: int) -> str:
+        value = None if self.label is None else row.get(self.label)
         if value is None or str(value).strip() == "":
             raise DataError(f"{self.path}: row {number + 1} has no predicted label; fill it in, or leave the row out.")
         return str(value)
@@ -136,25 +135,25 @@ class _Found:
         except (TypeError, ValueError):
             raise DataError(f"{self.path}: row {number + 1} has the confidence {value!r}; expected a number.") from None
 
-    def _place(self, wanted: str | None, names: Iterable[str]) -> int | None:
+    def _name(self, wanted: str | None, names: Iterable[str]) -> str | None:
         if wanted is not None:
             if wanted not in self.columns:
                 raise UnknownName("column", wanted, self.columns)
-            return self.columns.index(wanted)
-        lower = [name.lower() for name in self.columns]
-        return next((lower.index(name) for name in names if name in lower), None)
+            return wanted
+        lower = {name.lower(): name for name in reversed(self.columns)}
+        return next((lower[name] for name in names if name in lower), None)
 
-    def _probability_columns(self, rows: TableRows) -> list[int]:
-        """Return the places of columns that are probabilities of classes: in the first rows they sum to one."""
+    def _probability_columns(self, rows: Records) -> list[str]:
+        """Return the columns that are probabilities of classes: in the first rows they sum to one."""
         taken = {self.label, self.confidence, self.id, self.text}
-        tried = [row for row, _ in zip(rows, range(TRIED), strict=False)]
-        places = [
-            place
-            for place in range(len(self.columns))
-            if place not in taken and tried and all(_is_share(row[place]) for row in tried)
+        tried = list(islice(rows.records(), TRIED))
+        names = [
+            name
+            for name in self.columns
+            if name not in taken and tried and all(_is_share(row.get(name)) for row in tried)
         ]
-        sums = [sum(float(row[place]) for place in places) for row in tried]
-        return places if len(places) > 1 and all(abs(total - 1) < SUM_TOLERANCE for total in sums) else []
+        sums = [sum(float(row[name]) for name in names) for row in tried]
+        return names if len(names) > 1 and all(abs(total - 1) < SUM_TOLERANCE for total in sums) else []
 
 
 def _is_share(value: Any) -> bool:
@@ -177,11 +176,9 @@ def _as_probabilities(table: PredictionTable, found: _Found) -> None:
         table.confidence = array("d", (value / 100 for value in table.confidence))
 
 
-def _keep_slices(
-    kept: dict[str, tuple[dict[str, int], "array[int]"]], places: dict[str, int], row: Sequence[Any]
-) -> None:
+def _keep_slices(kept: "dict[str, tuple[dict[str, int], array[int]]]", row: Record) -> None:
     for name in list(kept):
         values, codes = kept[name]
-        codes.append(values.setdefault(str(row[places[name]]), len(values)))
+        codes.append(values.setdefault(str(row.get(name)), len(values)))
         if len(values) > MOST_VALUES:
             del kept[name]

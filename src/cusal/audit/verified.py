@@ -8,7 +8,7 @@ is fixed at the first hunted row.
 from collections.abc import Iterable
 
 from cusal._cells import plain_cell
-from cusal._table_rows import TableRows
+from cusal._tables import open_table
 from cusal.audit.audit import Audit
 from cusal.errors import DataError, UnknownName
 
@@ -24,23 +24,22 @@ def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> int
     places = {name.strip(): place for place, name in enumerate(ids)}
     told = 0
     for path in paths:
-        rows = TableRows(path)
-        columns = [name.lower() for name in rows.columns]
-        key, truth, right = (_place(columns, names) for names in (ID_NAMES, TRUTH_NAMES, RIGHT_NAMES))
-        why = _place(columns, ("why",))
+        rows = open_table(path)
+        key, truth, right = (_find(rows.columns, names) for names in (ID_NAMES, TRUTH_NAMES, RIGHT_NAMES))
+        why = _find(rows.columns, ("why",))
         if key is None or (truth is None and right is None):
             raise DataError(
                 f"{path} has the columns {', '.join(rows.columns)}; expected an id, and true_label (or right with yes "
                 "and no)."
             )
-        for number, row in enumerate(rows, 1):
-            item = places.get(_cell(row[key]))
+        for number, row in enumerate(rows.records(), 1):
+            item = places.get(_cell(row.get(key)))
             if item is None:
-                raise DataError(f"{path}: row {number} has the id {row[key]!r}, which no prediction has.")
-            if why is not None and str(row[why]) == "hunt":
+                raise DataError(f"{path}: row {number} has the id {row.get(key)!r}, which no prediction has.")
+            if why is not None and str(row.get(why)) == "hunt":
                 audit.begin_hunt()
-            label = "" if truth is None else _cell(row[truth])
-            answer = "" if right is None else _cell(row[right]).lower()
+            label = "" if truth is None else _cell(row.get(truth))
+            answer = "" if right is None else _cell(row.get(right)).lower()
             told += _tell(audit, item, label, answer, f"{path}: row {number}")
     return told
 
@@ -64,5 +63,6 @@ def _cell(value: object) -> str:
     return "" if value is None else plain_cell(str(value)).strip()
 
 
-def _place(columns: list[str], names: Iterable[str]) -> int | None:
-    return next((columns.index(name) for name in names if name in columns), None)
+def _find(columns: list[str], names: Iterable[str]) -> str | None:
+    lower = {name.lower(): name for name in reversed(columns)}
+    return next((lower[name] for name in names if name in lower), None)

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from cusal._tables.notes import Notes
 from cusal.errors import DataError, InvalidInput
 from cusal.label.sources.known_labels import read_labels
-from cusal.label.sources.source import Notes, SourceOptions
+from cusal.label.sources.source import SourceOptions
 from cusal.label.store.records import NewItem, Settings
 from cusal.label.store.words import is_unicode
 

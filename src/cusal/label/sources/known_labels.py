@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from cusal._cells import plain_cell
+from cusal._tables.delimited import Delimited
 from cusal.errors import DataError
-from cusal.label.cells import plain_cell
-from cusal.label.sources.delimited import Delimited
 
 KEYS = ("file", "filename", "file_name", "path", "image", "key", "id", "row")
 LABELS = ("label", "labels", "class", "category", "target")

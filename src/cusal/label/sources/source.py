@@ -1,6 +1,5 @@
 """What every source of items offers, and how it can be asked to read."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -66,22 +65,3 @@ class Source(Protocol):
 
     def fingerprint(self) -> list[Any] | None:
         """Return what changes whenever the data do, or None where only reading tells."""
-
-
-class Notes:
-    """What was noticed while reading: each kind of thing once, with a number and its first place."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-        self._first: dict[str, str] = {}
-
-    def add(self, sentence: str, where: str) -> None:
-        """Note something; `sentence` holds the fields {count} and {first}."""
-        self._counts[sentence] += 1
-        self._first.setdefault(sentence, where)
-
-    def sentences(self) -> list[str]:
-        """Return the notes as sentences."""
-        return [
-            sentence.format(count=f"{count:,}", first=self._first[sentence]) for sentence, count in self._counts.items()
-        ]

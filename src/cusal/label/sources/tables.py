@@ -5,37 +5,23 @@ import math
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from cusal._tables import SUFFIXES, open_records
+from cusal._tables.notes import Notes
 from cusal.errors import DataError, InvalidInput
-from cusal.label.sources import delimited, json_lines, parquet
 from cusal.label.sources.columns import as_number, find_roles, forgotten_label
-from cusal.label.sources.delimited import Delimited
-from cusal.label.sources.json_lines import JsonLines
 from cusal.label.sources.known_labels import read_labels
-from cusal.label.sources.parquet import Parquet
-from cusal.label.sources.source import Notes, SourceOptions
+from cusal.label.sources.source import SourceOptions
 from cusal.label.store.records import NewItem, Settings
 from cusal.label.store.words import is_unicode
 
 SAMPLE = 1_000  # rows that say what the columns are for
-SUFFIXES = (*delimited.SUFFIXES, *json_lines.SUFFIXES, *parquet.SUFFIXES)
 
 EMPTY = "{count} rows have no text and were left out; the first is row {first}."
 REPLACED = "{count} rows hold bytes that are no letters of the file's encoding; the first is row {first}."
 DOUBLE = "{count} rows have an id that an earlier row has, and go by id and row; the first is row {first}."
 CLEANED = "{count} rows hold characters that cannot be stored, which were replaced; the first is row {first}."
-
-
-class Records(Protocol):
-    """A file of records."""
-
-    columns: list[str]
-
-    @property
-    def share(self) -> float | None: ...
-    def notes(self) -> list[str]: ...
-    def records(self) -> Iterator[dict[str, Any]]: ...
 
 
 class TableFile:
@@ -53,7 +39,7 @@ class TableFile:
         if options.folders_are_labels:
             raise InvalidInput(f"{path} is a table, which has no sub-folders; leave out --folders-are-labels.")
         self._path, self._options, self._notes = path, options, Notes()
-        self._table = _records(path)
+        self._table = open_records(path)
         sample = list(islice(self._table.records(), SAMPLE))
         if not sample:
             raise DataError(f"{path} has no rows; give a table with at least one.")
@@ -147,13 +133,6 @@ def table_name(path: Path) -> str:
     """Return the name of a table without what says its format."""
     name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
     return name.rpartition(".")[0] or name
-
-
-def _records(path: Path) -> Records:
-    name = path.name.lower().removesuffix(".gz")
-    if name.endswith(parquet.SUFFIXES):
-        return Parquet(path)
-    return JsonLines(path) if name.endswith(json_lines.SUFFIXES) else Delimited(path)
 
 
 def _as_text(value: Any) -> str | None:

@@ -7,9 +7,9 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, Any
 
+from cusal._tables.notes import Notes
+from cusal._tables.text_file import TextFile
 from cusal.errors import DataError
-from cusal.label.sources.source import Notes
-from cusal.label.sources.text_file import TextFile
 
 SUFFIXES = (".csv", ".tsv", ".tab")
 DELIMITERS = ",;\t|"

@@ -6,9 +6,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from cusal._tables.notes import Notes
+from cusal._tables.text_file import TextFile
 from cusal.errors import DataError
-from cusal.label.sources.source import Notes
-from cusal.label.sources.text_file import TextFile
 
 SUFFIXES = (".jsonl", ".ndjson")
 SAMPLE = 1_000  # objects whose names make the columns
