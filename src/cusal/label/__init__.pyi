@@ -1,4 +1,5 @@
 from .export.write import write_export
+from .store.filters import Filter, Row
 from .store.predictions import Predictions
 from .store.project import Project
 from .store.records import (
@@ -6,14 +7,12 @@ from .store.records import (
     Changes,
     ClassChange,
     Event,
-    Filter,
     Item,
     LabelClass,
     NewItem,
     Outcome,
     Pick,
     Round,
-    Row,
     Settings,
     Undone,
 )

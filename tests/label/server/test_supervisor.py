@@ -12,6 +12,7 @@ pytest.importorskip("fastapi")
 
 from cusal.label.server import supervisor as module
 from cusal.label.server.supervisor import Supervisor
+from cusal.label.store import Project, Settings
 
 SLEEP = "import time; time.sleep(60)"
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('x', flush=True); time.sleep(60)"
@@ -94,24 +95,19 @@ def test_stops_while_it_waits_to_start_again():
     assert supervisor.starts == 1
 
 
-def test_the_input_of_a_worker_closes_when_its_parent_is_killed():
-    child = "import sys; sys.stdin.read(); open(sys.argv[1], 'w').close()"
-    parent = f"""
+def test_a_worker_ends_although_its_server_was_killed_while_it_started(tmp_path):
+    pytest.importorskip("sqlalchemy")
+    with Project.create(tmp_path / "texts.db", Settings(title="Texts")):
+        server = """
 import sys, time
-from cusal.label.server.supervisor import Supervisor
-supervisor = Supervisor([sys.executable, "-c", {child!r}, sys.argv[1]])
+from cusal.label.server.supervisor import Supervisor, worker_command
+supervisor = Supervisor(worker_command(sys.argv[1]))
 supervisor.start()
 print(supervisor.pid, flush=True)
 time.sleep(60)
 """
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        mark = Path(folder) / "ended"
-        process = subprocess.Popen([sys.executable, "-c", parent, str(mark)], stdout=subprocess.PIPE, text=True)
-        assert process.stdout.readline()
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        wait_for(mark.exists)
+        command = [sys.executable, "-c", server, str(tmp_path / "texts.db")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            worker = int(process.stdout.readline())
+            process.kill()
+        wait_for(lambda: not alive(worker), seconds=60.0)

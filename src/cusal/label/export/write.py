@@ -18,7 +18,7 @@ from cusal.label.export.new_folder import new_folder
 from cusal.label.export.project_items import answered_items, open_items
 from cusal.label.export.project_model import ProjectModel, model_of_project
 from cusal.label.store.project import Project
-from cusal.label.worker.vectors import in_one_line
+from cusal.label.worker.one_line import in_one_line
 
 Tell = Callable[[str], None]
 

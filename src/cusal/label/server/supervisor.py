@@ -78,10 +78,16 @@ class Supervisor:
         self.state, self.message = "stopped", ""
 
     def _start_process(self) -> None:
-        # A group of its own: Ctrl-C reaches the server alone, which then ends the worker. The pipe to its input closes
-        # when this process dies, however it dies.
+        # A group of its own: Ctrl-C reaches the server alone, which then ends the worker. The worker looks whether
+        # this process is still its parent, and ends when it is not.
         self._process = subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", process_group=0
+            self.command,
+            env={**os.environ, "CUSAL_PARENT": str(os.getpid())},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            process_group=0,
         )
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, self._process.pid, 5)  # people come first
@@ -114,8 +120,6 @@ class Supervisor:
         lines = deque((line.rstrip() for line in process.stderr if line.strip()), maxlen=LINES_KEPT)
         code = process.wait()
         process.stderr.close()
-        if process.stdin:
-            process.stdin.close()
         ending = f"exit code {code}" + (f": {lines[-1].strip()[:200]}" if lines else "")
         begin = next((row for row, line in enumerate(lines) if line.startswith("Traceback")), len(lines))
         return ending, list(lines)[begin:]

@@ -5,20 +5,18 @@ import traceback
 
 from cusal.errors import CusalError
 from cusal.label.store.project import Project
+from cusal.label.worker.first_queue import FirstQueue
+from cusal.label.worker.one_line import in_one_line
 from cusal.label.worker.parent import end_with_parent
-from cusal.label.worker.process import Worker
-from cusal.label.worker.threads import leave_a_core
-from cusal.label.worker.vectors import in_one_line
 
 
 def main(place: str) -> int:
     """Work for the project at a place until the process is ended; return its exit code."""
     end_with_parent()
-    leave_a_core()
     try:
         with Project(place) as project:
             try:
-                Worker(project).run()
+                _work(project)
             except KeyboardInterrupt:
                 return 0
             except Exception as error:
@@ -29,6 +27,16 @@ def main(place: str) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def _work(project: Project) -> None:
+    if project.last_round_number() is None:
+        FirstQueue(project).keep_filled()  # somebody may be waiting, and what computes takes seconds to load
+    from cusal.label.worker.process import Worker
+    from cusal.label.worker.threads import leave_a_core
+
+    leave_a_core()
+    Worker(project).run()
 
 
 if __name__ == "__main__":

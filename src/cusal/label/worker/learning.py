@@ -14,11 +14,12 @@ from cusal.label.store.project import Project
 from cusal.label.store.records import Pick, Round, Settings
 from cusal.label.worker.heads import model_to_begin, patience_with, suited_model
 from cusal.label.worker.news import OPEN, SKIPPED, News
+from cusal.label.worker.one_line import in_one_line
 from cusal.label.worker.pool import Places
 from cusal.label.worker.reasons import in_reserve, reasons_of
 from cusal.label.worker.report import full_report, labels_of, packed_predictions, plain_report
 from cusal.label.worker.saved import Saved
-from cusal.label.worker.vectors import in_one_line, stacked
+from cusal.label.worker.vectors import stacked
 from cusal.loop.moving import on_other_vectors, with_more_items
 from cusal.loop.origins import mark_drawn
 from cusal.loop.packed_session import pack, unpack
@@ -123,7 +124,7 @@ class Learning:
         return all(self.news.waiting.get(item, OPEN) != OPEN for item in self.asked)
 
     def round(self, settings: Settings, say: Callable[[str], None]) -> None:
-        """Tell the session what is new, fill the queue with what it asks, and write the round."""
+        """Pass on what is new to the session, fill the queue with what it asks, and write the round."""
         assert self.session is not None
         began = time.monotonic()
         self.news.hear(self.project)

@@ -9,7 +9,8 @@ SECONDS = 0.5
 
 def end_with_parent() -> None:
     """End this process within a second of its parent's end, whatever it is doing."""
-    parent = os.getppid()
+    # The parent may have ended while this process imported its modules: then the present one is another.
+    parent = int(os.environ.get("CUSAL_PARENT", os.getppid()))
     threading.Thread(target=_watch, args=(parent,), name="watch the parent", daemon=True).start()
 
 

@@ -12,9 +12,10 @@ from cusal.label.store.project import Project
 from cusal.label.worker.background import Background, Finished
 from cusal.label.worker.first_queue import FirstQueue
 from cusal.label.worker.learning import Learning
+from cusal.label.worker.one_line import in_one_line
 from cusal.label.worker.pool import Places, choose_items, find_newcomers
 from cusal.label.worker.saved import Saved, read_saved
-from cusal.label.worker.vectors import ImageMaker, Maker, in_one_line, makers_of, stacked
+from cusal.label.worker.vectors import ImageMaker, Maker, makers_of, stacked
 
 TICK = 0.25  # seconds between looks at the project
 BEAT = 5.0  # seconds between signs of life
@@ -153,7 +154,7 @@ class Worker:
         self.project.set_status("features", {"name": "", "done": 0, "total": 0, "error": message})
 
     def _look_for_items(self) -> None:
-        """Let items join that came in later, or that were labelled outside the sample."""
+        """Add items that came in later, or that were labelled outside the sample."""
         waits = self.background.busy or self.maker is None or self.coming
         if waits or time.monotonic() - self._looked < LOOK:
             return

@@ -24,7 +24,7 @@ from scipy.sparse import issparse, vstack
 
 from cusal._import_name import import_name
 from cusal._types import Indices
-from cusal.errors import CusalError, DataError, InvalidInput, UnknownName
+from cusal.errors import DataError, InvalidInput, UnknownName
 from cusal.features.image_files import choose_side, stream_image_vectors
 from cusal.features.images import NETWORKS, WIDTH
 from cusal.features.sentences import WIDTH as SENTENCE_WIDTH
@@ -272,9 +272,3 @@ def stacked(parts: Sequence[Any]) -> Any:
     if any(issparse(part) for part in parts):
         return vstack(parts, format="csr")
     return np.concatenate(parts) if len(parts) > 1 else parts[0]
-
-
-def in_one_line(error: BaseException) -> str:
-    """Return an error as one plain line; those that are not cusal's have their name before it."""
-    text = " ".join(str(error).split())[:300]
-    return text if isinstance(error, CusalError) and text else f"{type(error).__name__}: {text}".rstrip(": ")

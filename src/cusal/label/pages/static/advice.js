@@ -43,12 +43,25 @@ export class Advice {
     show(byId("stop"), Boolean(wanted));
     if (!wanted || this.#shown === wanted) return;
     this.#shown = wanted;
-    const words = wanted === "stop" ? ["You can stop", this.#stopping.reason] : [`All ${count(budget)} planned labels are done`, ""];
+    const words =
+      wanted === "stop"
+        ? ["You can stop", this.#stopping.reason]
+        : [`All ${count(budget)} planned labels are done`, ""];
     const put = () => (keep(this.name, String(done)), (this.#shown = ""), this.changed());
     const more = async () => (await setBudget(this.page, done + MORE), put(), location.reload());
     byId("stop").replaceChildren(
       element("p", {}, element("b", {}, words[0]), words[1] ? `: ${words[1]}` : "."),
-      element("div", { class: "notice-tools" }, element("a", { class: "button small", href: "/progress" }, "See how good it is"), element("a", { class: "button small", href: "/export" }, "Export"), element("button", { type: "button", class: "quiet small", on: { click: wanted === "stop" ? put : more } }, wanted === "stop" ? "Go on labelling" : `Label ${MORE} more`)),
+      element(
+        "div",
+        { class: "notice-tools" },
+        element("a", { class: "button small", href: "/progress" }, "See how good it is"),
+        element("a", { class: "button small", href: "/export" }, "Export"),
+        element(
+          "button",
+          { type: "button", class: "quiet small", on: { click: wanted === "stop" ? put : more } },
+          wanted === "stop" ? "Go on labelling" : `Label ${MORE} more`,
+        ),
+      ),
     );
   }
 }

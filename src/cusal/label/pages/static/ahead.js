@@ -7,7 +7,8 @@ const MOST = 60;
 const MOST_ASKED = 100; // the server gives no more at a time
 const MOST_EXCLUDED = 900; // ids that fit into the address of a call
 const SECONDS_AHEAD = 20; // a quick person gets more items ahead
-const DRY_PAUSE = 1500; // milliseconds until an empty queue is asked again
+const SHORT_PAUSE = 1500; // milliseconds until a queue that had too few items is asked again
+const EMPTY_PAUSE = 500; // the same while nothing is on the screen
 const DECODED = 4; // pictures decoded before their turn; the others are only fetched
 
 export class Ahead {
@@ -19,6 +20,7 @@ export class Ahead {
   #timer = null;
   #pictures = new Map();
   #pauses = 0;
+  #notBefore = 0; // when the queue may be asked again, in milliseconds
 
   /**
    * settings: {batch, person(), guess(), held (HeldItems), waiting() (ids whose answers are on their way), past() (ids
@@ -27,7 +29,10 @@ export class Ahead {
   constructor(settings, changed) {
     this.settings = settings;
     this.changed = changed;
-    addEventListener("online", () => this.refill());
+    addEventListener("online", () => {
+      this.#notBefore = 0;
+      this.refill();
+    });
     document.addEventListener("visibilitychange", () => document.hidden || this.refill());
   }
 
@@ -84,6 +89,11 @@ export class Ahead {
       return;
     }
     if (!fresh && this.items.length > this.depth - 5) return;
+    const pause = this.#notBefore - performance.now();
+    if (!fresh && pause > 0) {
+      this.#later(pause);
+      return;
+    }
     this.#busy = true;
     clearTimeout(this.#timer);
     await this.#fetch(fresh);
@@ -96,22 +106,26 @@ export class Ahead {
   async #fetch(fresh) {
     const { person, guess, held, waiting } = this.settings;
     const kept = fresh ? this.#kept() : this.items;
-    const exclude = [...new Set([...kept.map((item) => item.id), ...held.others(), ...waiting()])].slice(0, MOST_EXCLUDED);
+    const exclude = [...new Set([...kept.map((item) => item.id), ...held.others(), ...waiting()])].slice(
+      0,
+      MOST_EXCLUDED,
+    );
     const count = Math.min(MOST_ASKED, this.depth + this.items.length - 2 * kept.length);
     const query = { person: person(), count: Math.max(1, count), exclude: exclude.join(","), guess: guess() ? 1 : 0 };
     try {
       const { items, status } = await read("/api/next", query);
+      if (!query.guess) for (const item of items) item.guess = undefined; // not asked for; null says that there is none
       this.#merge(items, fresh);
       this.dry = items.length === 0 && this.items.length === 0;
       this.error = null;
       this.#pauses = 0;
-      if (items.length === 0) this.#later(DRY_PAUSE);
+      if (items.length < query.count) this.#wait(this.items.length ? SHORT_PAUSE : EMPTY_PAUSE);
       this.changed(status);
     } catch (error) {
       if (error.status === undefined) throw error;
       this.error = error;
       this.#pauses += 1;
-      this.#later(Math.min(5000, 500 * 2 ** this.#pauses));
+      this.#wait(Math.min(5000, 500 * 2 ** this.#pauses));
       this.changed(null);
     }
   }
@@ -138,6 +152,11 @@ export class Ahead {
     if (!items.length) return;
     const call = { person: this.settings.person(), items: [...new Set(items.map((item) => item.id))] };
     send("/api/release", call).catch(() => {}); // they become free by themselves after five minutes
+  }
+
+  #wait(milliseconds) {
+    this.#notBefore = performance.now() + milliseconds;
+    this.#later(milliseconds);
   }
 
   #later(milliseconds) {

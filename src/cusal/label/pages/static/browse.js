@@ -73,7 +73,9 @@ function label(ids, id) {
   const entry = page.queue.add({ op: "labels", person: page.person, items: ids, class: id });
   for (const item of ids) change(item, { label: id, kind: id === null ? null : "label" });
   const name = page.project.classes.find((found) => found.id === id)?.name;
-  const words = name ? `${plural(ids.length, "item")} labelled ${name}.` : `${plural(ids.length, "item")} without label now.`;
+  const words = name
+    ? `${plural(ids.length, "item")} labelled ${name}.`
+    : `${plural(ids.length, "item")} without label now.`;
   note(words, { act: ["Undo", undo] });
   entry.done.then(({ stored }) => stored || refetch(ids));
 }
@@ -88,7 +90,7 @@ function change(item, values) {
 async function undo() {
   const { reply } = await page.queue.add({ op: "undo", person: page.person }).done;
   if (!reply.undone) note("There is nothing to undo.");
-  else if (!reply.undone.items?.length) location.reload(); // classes changed
+  else if (reply.undone.kind === "class") location.reload();
   else {
     note(`Undone: ${plural(reply.undone.items.length, "item")}.`);
     await refetch(reply.undone.items.map(({ id }) => id));
@@ -143,7 +145,8 @@ function pressLetter(event, key) {
     if (/^\p{L}$/u.test(event.key) && chosen().length) return take(event, () => chooseFor(chosen(), event.key));
     return undefined;
   }
-  for (const [id, own] of classKeys(classes)) if (own === key) return take(event, () => event.repeat || label(chosen(), id));
+  for (const [id, own] of classKeys(classes))
+    if (own === key) return take(event, () => event.repeat || label(chosen(), id));
   if (key === "z") return take(event, undo);
   if (key === "l") return take(event, () => chooseFor(chosen()));
   return undefined;
@@ -164,7 +167,9 @@ byId("unlabel").addEventListener("click", () => label(selection.ids, null));
 byId("undo").addEventListener("click", undo);
 byId("select-none").addEventListener("click", () => selection.clear());
 byId("more-button").addEventListener("click", load);
-new IntersectionObserver((seen) => seen[0].isIntersecting && root.children.length && load(), { rootMargin: "600px" }).observe(byId("more"));
+new IntersectionObserver((seen) => seen[0].isIntersecting && root.children.length && load(), {
+  rootMargin: "600px",
+}).observe(byId("more"));
 
 fillFilters(page.project);
 onFilter(start);

@@ -9,9 +9,17 @@ const fields = () => [...byId("filters").elements].filter(({ name }) => name);
 export function fillFilters({ classes, progress }) {
   const options = classes.map(({ id, name }) => element("option", { value: id }, name));
   const field = (name) => byId("filters").elements.namedItem(name);
-  field("label").replaceChildren(option("", "Any"), option("none", "Without label"), option("any", "With a label"), ...options);
+  field("label").replaceChildren(
+    option("", "Any"),
+    option("none", "Without label"),
+    option("any", "With a label"),
+    ...options,
+  );
   field("prediction").replaceChildren(option("", "Any"), ...options.map((made) => made.cloneNode(true)));
-  field("person").replaceChildren(option("", "Anybody"), ...Object.keys(progress.by_person ?? {}).map((name) => option(name, name)));
+  field("person").replaceChildren(
+    option("", "Anybody"),
+    ...Object.keys(progress.by_person ?? {}).map((name) => option(name, name)),
+  );
   const asked = new URLSearchParams(location.search);
   for (const one of fields()) {
     const value = asked.get(one.name) ?? "";

@@ -8,14 +8,26 @@ import { percent } from "./words.js";
 export function itemRow(row, page) {
   const isPicture = page.kind === "image";
   const look = isPicture
-    ? element("img", { src: `/media/${row.id}?side=200`, alt: "", loading: "lazy", decoding: "async", draggable: "false" })
+    ? element("img", {
+        src: `/media/${row.id}?side=200`,
+        alt: "",
+        loading: "lazy",
+        decoding: "async",
+        draggable: "false",
+      })
     : element("span", { class: "row-text", dir: "auto" }, row.text ?? summary(row));
   const label = element("span", { class: "row-label" }, element("span", { class: "dot" }), element("span", {}));
   const guess = element("span", { class: "row-guess" }, element("span", {}));
   const box = element("span", { class: "row-box", "aria-hidden": "true" });
   const people = element("span", { class: "row-people" });
-  const parts = isPicture ? [look, box, element("span", { class: "row-words" }, label, guess)] : [box, look, label, guess, people];
-  const made = element("div", { class: "row", role: "option", id: `row-${row.id}`, "aria-selected": "false", "data-id": row.id, title: row.key }, parts);
+  const parts = isPicture
+    ? [look, box, element("span", { class: "row-words" }, label, guess)]
+    : [box, look, label, guess, people];
+  const made = element(
+    "div",
+    { class: "row", role: "option", id: `row-${row.id}`, "aria-selected": "false", "data-id": row.id, title: row.key },
+    parts,
+  );
   redress(made, row, page);
   return made;
 }
@@ -25,7 +37,12 @@ export function redress(made, row, page) {
   if (!made) return;
   const find = (id) => page.project.classes.find((found) => found.id === id) ?? null;
   const [label, guess] = [find(row.label), find(row.prediction)];
-  const words = row.state === "missing" ? "file missing" : row.state === "broken" ? "file broken" : (label?.name ?? unlabelled(row.kind));
+  const words =
+    row.state === "missing"
+      ? "file missing"
+      : row.state === "broken"
+        ? "file broken"
+        : (label?.name ?? unlabelled(row.kind));
   const place = made.querySelector(".row-label");
   place.classList.toggle("none", !label);
   place.lastElementChild.textContent = words;

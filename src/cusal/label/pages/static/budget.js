@@ -5,7 +5,14 @@ import { send } from "./api.js";
 
 /** Ask for the planned number of labels; returns whether it was changed. */
 export function askBudget(page, progress) {
-  const field = element("input", { id: "budget", type: "number", min: 1, max: progress.items, value: progress.budget ?? "", inputmode: "numeric" });
+  const field = element("input", {
+    id: "budget",
+    type: "number",
+    min: 1,
+    max: progress.items,
+    value: progress.budget ?? "",
+    inputmode: "numeric",
+  });
   const form = element(
     "form",
     { method: "dialog" },
@@ -17,7 +24,9 @@ export function askBudget(page, progress) {
   const dialog = openDialog("How many labels do you plan?", form);
   field.select();
   return new Promise((resolve) => {
-    form.addEventListener("submit", async () => resolve(await setBudget(page, field.value ? Number(field.value) : null)));
+    form.addEventListener("submit", async () =>
+      resolve(await setBudget(page, field.value ? Number(field.value) : null)),
+    );
     dialog.addEventListener("close", () => setTimeout(() => resolve(false), 10_000));
   });
 }

@@ -6,11 +6,14 @@ import { findClasses, Slots } from "./find_classes.js";
 import { count } from "./words.js";
 
 const FLASH = 220; // milliseconds
+const WITH_DIGIT = 9;
 
 export class ClassList {
-  #rows = []; // what is shown, in order: the classes
-  #buttons = new Map();
-  #active = -1;
+  classes = [];
+  finds = false; // whether people type to find a class
+  #rows = []; // the classes that are shown, in order
+  #buttons = new Map(); // class id -> its button, also while it is not shown
+  #active = null; // the class that Enter takes
   #keys = new Map();
   #marked = { label: null, guess: null };
 
@@ -19,22 +22,8 @@ export class ClassList {
     this.root = root;
     this.settings = settings;
     this.slots = new Slots(settings.slots);
-    this.field = element("input", {
-      type: "text",
-      class: "find",
-      role: "combobox",
-      "aria-expanded": "true",
-      "aria-autocomplete": "list",
-      "aria-controls": `${settings.prefix}-list`,
-      "aria-label": "Find a class",
-      placeholder: "Type to find a class",
-      autocomplete: "off",
-      autocapitalize: "none",
-      spellcheck: "false",
-      enterkeyhint: "done",
-      on: { input: () => this.#search() },
-    });
-    this.list = element("div", { class: "class-list", id: `${settings.prefix}-list` });
+    this.field = this.#makeField();
+    this.list = element("div", { class: "class-list", id: `${settings.prefix}-list`, "aria-label": "Classes" });
   }
 
   /** Show these classes. */
@@ -42,19 +31,22 @@ export class ClassList {
     this.classes = classes;
     this.finds = typesToFind(classes);
     this.#keys = classKeys(classes);
+    this.#buttons = new Map(classes.map((found) => [found.id, this.#makeButton(found)]));
     this.list.setAttribute("role", this.finds ? "listbox" : "group");
-    this.list.setAttribute("aria-label", "Classes");
     this.list.dataset.count = this.finds ? "many" : classes.length <= 4 ? "few" : "some";
     const wanted = this.finds ? [this.field, this.list] : [this.list];
     if (wanted.some((part) => part.parentNode !== this.root)) this.root.replaceChildren(...wanted);
+    this.#rows = [];
     this.#search();
+    this.mark(this.#marked, true);
   }
 
   /** Return the class with this id. */
   find(id) {
-    return this.classes?.find((found) => found.id === id) ?? null;
+    return this.classes.find((found) => found.id === id) ?? null;
   }
 
+  /** What was typed. */
   get query() {
     return this.field.value;
   }
@@ -63,26 +55,23 @@ export class ClassList {
   press(event) {
     if (this.finds) return this.#pressWhileFinding(event);
     const key = keyOf(event, (sign) => [...this.#keys.values()].includes(sign));
-    for (const [id, own] of this.#keys) {
-      if (own === key) {
-        if (!event.repeat) this.#choose(id);
-        return true;
-      }
-    }
-    return false;
+    const [id] = [...this.#keys].find(([, own]) => own === key) ?? [];
+    if (id === undefined) return false;
+    if (!event.repeat) this.#choose(id);
+    return true;
   }
 
   #pressWhileFinding(event) {
-    const typed = this.field.value.trim() !== "";
+    const typed = this.query.trim() !== "";
     const key = keyOf(event);
-    if (event.key === "Escape" && this.field.value) return this.clear(), true;
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") return this.#move(event.key === "ArrowDown" ? 1 : -1), true;
-    if (event.key === "Enter" && this.#active >= 0) return event.repeat || this.#choose(this.#rows[this.#active].id), true;
-    if (/^[1-9]$/.test(key) && this.#rows[key - 1]) return event.repeat || this.#choose(this.#rows[key - 1].id), true;
+    if (event.key === "Escape" && this.query) return (this.clear(), true);
+    if (event.key === "ArrowDown" || event.key === "ArrowUp")
+      return (this.#move(event.key === "ArrowDown" ? 1 : -1), true);
+    if (event.key === "Enter" && this.#active) return (event.repeat || this.#choose(this.#active.id), true);
+    if (/^[1-9]$/.test(key) && this.#rows[key - 1]) return (event.repeat || this.#choose(this.#rows[key - 1].id), true);
     if (event.key.length !== 1 || (event.key === " " && !typed)) return false;
     if (event.shiftKey && !typed && COMMANDS[key]) return false;
-    if (!/[\p{L}\p{N} ]/u.test(event.key)) return false;
-    this.field.focus({ preventScroll: true }); // the letter itself then lands in the field
+    if (/[\p{L}\p{N} ]/u.test(event.key)) this.field.focus({ preventScroll: true }); // the letter lands in the field
     return false;
   }
 
@@ -94,7 +83,7 @@ export class ClassList {
   }
 
   clear() {
-    if (!this.field.value) return;
+    if (!this.query) return;
     this.field.value = "";
     this.#search();
   }
@@ -104,24 +93,21 @@ export class ClassList {
     const found = this.find(id);
     if (!found) return;
     found.labels = Math.max(0, (found.labels ?? 0) + change);
-    const button = this.#buttons.get(id);
-    if (button) button.querySelector(".class-count").textContent = count(found.labels);
+    this.#buttons.get(id).querySelector(".class-count").textContent = count(found.labels);
   }
 
   /** Mark the present label and the model's guess (ids or null). */
-  mark({ label = null, guess = null }) {
+  mark({ label = null, guess = null }, again = false) {
+    const before = this.#marked;
+    if (!again && before.label === label && before.guess === guess) return;
     this.#marked = { label, guess };
-    for (const [id, button] of this.#buttons) this.#dress(id, button);
-  }
-
-  /** Light up a class for a moment: it was chosen. */
-  flash(id) {
-    const button = this.#buttons.get(id);
-    if (!button) return;
-    button.classList.remove("chosen");
-    void button.offsetWidth; // starts the animation again
-    button.classList.add("chosen");
-    setTimeout(() => button.classList.remove("chosen"), FLASH);
+    for (const id of new Set([before.label, before.guess, label, guess])) {
+      const button = this.#buttons.get(id);
+      if (!button) continue;
+      button.toggleAttribute("data-label", id === label);
+      if (!this.finds) button.setAttribute("aria-pressed", String(id === label));
+      button.querySelector(".class-guess").textContent = id === guess ? "guess" : "";
+    }
   }
 
   #choose(id) {
@@ -131,72 +117,100 @@ export class ClassList {
       this.field.value = "";
       this.#search();
     }
-    this.flash(id);
+    this.#flash(this.#buttons.get(id));
+  }
+
+  /** Light up a class for a moment: it was chosen. */
+  #flash(button) {
+    if (!button || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    button.animate(
+      { background: ["color-mix(in srgb, var(--class) 40%, var(--card))", "var(--card)"] },
+      { duration: FLASH },
+    );
   }
 
   #search() {
-    const typed = this.field.value;
-    if (!this.finds) this.#rows = this.classes;
-    else if (typed.trim()) this.#rows = findClasses(this.classes, typed, (found) => found.labels);
-    else {
-      const first = this.slots.of(this.classes);
-      this.#rows = [...first, ...this.classes.filter((found) => !first.includes(found))];
-    }
-    this.#active = this.finds && typed.trim() && this.#rows.length ? 0 : -1;
-    this.#draw();
+    const typed = this.query.trim();
+    const rows = this.#found(typed);
+    const same = rows.length === this.#rows.length && rows.every((found, place) => found === this.#rows[place]);
+    this.#rows = rows;
+    if (!same || !rows.length) this.#draw();
+    this.#activate(this.finds && typed ? (rows[0] ?? null) : null);
   }
 
-  #move(step) {
-    this.#active = Math.min(this.#rows.length - 1, Math.max(0, this.#active + step));
-    this.#highlight();
-    this.#buttons.get(this.#rows[this.#active]?.id)?.scrollIntoView({ block: "nearest" });
+  #found(typed) {
+    if (!this.finds) return this.classes;
+    if (typed) return findClasses(this.classes, typed, (found) => found.labels);
+    const first = this.slots.of(this.classes);
+    return [...first, ...this.classes.filter((found) => !first.includes(found))];
   }
 
   #draw() {
-    this.#buttons = new Map(this.#rows.map((found, place) => [found.id, this.#button(found, place)]));
-    this.list.replaceChildren(...this.#buttons.values());
-    if (this.finds && !this.#rows.length) this.list.append(this.#nothing());
-    if (this.finds) this.list.scrollTop = 0;
-    this.#highlight();
+    this.list.replaceChildren(...this.#rows.map(({ id }) => this.#buttons.get(id)));
+    if (!this.finds) return;
+    for (const [place, { id }] of this.#rows.entries()) {
+      const cap = this.#buttons.get(id).firstElementChild;
+      cap.textContent = place < WITH_DIGIT ? String(place + 1) : "";
+      cap.toggleAttribute("data-none", place >= WITH_DIGIT);
+    }
+    if (!this.#rows.length) this.list.append(this.#nothing());
+    this.list.scrollTop = 0;
+  }
+
+  #move(step) {
+    const place = this.#rows.indexOf(this.#active);
+    this.#activate(this.#rows[Math.min(this.#rows.length - 1, Math.max(0, place + step))] ?? null);
+    this.#buttons.get(this.#active?.id)?.scrollIntoView({ block: "nearest" });
+  }
+
+  #activate(found) {
+    this.#buttons.get(this.#active?.id)?.setAttribute("aria-selected", "false");
+    this.#active = found;
+    if (!found) return this.field.removeAttribute("aria-activedescendant");
+    this.#buttons.get(found.id).setAttribute("aria-selected", "true");
+    return this.field.setAttribute("aria-activedescendant", `${this.settings.prefix}-${found.id}`);
   }
 
   #nothing() {
-    const typed = this.field.value.trim();
-    const add = this.settings.add && element("button", { type: "button", class: "small", on: { click: () => this.settings.add(typed) } }, `Add “${typed}” as a class`);
+    const typed = this.query.trim();
+    const act = { type: "button", class: "small", on: { click: () => this.settings.add(typed) } };
+    const add = this.settings.add && element("button", act, `Add “${typed}” as a class`);
     return element("div", { class: "class-none" }, element("p", { class: "soft" }, "No class matches."), add);
   }
 
-  #button(found, place) {
-    const key = this.finds ? (place < 9 ? String(place + 1) : "") : (this.#keys.get(found.id) ?? "");
-    const role = this.finds ? { role: "option", tabindex: -1 } : {};
+  #makeButton(found) {
+    const role = this.finds ? { role: "option", tabindex: -1, "aria-selected": "false" } : { "aria-pressed": "false" };
     const button = element(
       "button",
-      { type: "button", class: "class", id: `${this.settings.prefix}-${found.id}`, colour: found.colour, title: found.description || null, ...role },
-      key ? keyCap(key) : element("span", { class: "no-key" }),
+      { type: "button", class: "class", id: `${this.settings.prefix}-${found.id}`, colour: found.colour, ...role },
+      keyCap(this.#keys.get(found.id) ?? ""),
       element("span", { class: "class-name" }, breakable(found.name)),
       element("span", { class: "class-guess" }),
       element("span", { class: "class-count", title: "labels" }, count(found.labels ?? 0)),
     );
+    if (found.description) button.title = found.description;
     button.addEventListener("click", (event) => {
       this.#choose(found.id);
       if (event.detail > 0) button.blur(); // Space and Enter must not label the next item by what was clicked
     });
-    this.#dress(found.id, button);
     return button;
   }
 
-  #dress(id, button) {
-    const { label, guess } = this.#marked;
-    if (this.finds) button.toggleAttribute("data-label", id === label);
-    else button.setAttribute("aria-pressed", String(id === label));
-    button.querySelector(".class-guess").textContent = id === guess ? "guess" : "";
-  }
-
-  #highlight() {
-    if (!this.finds) return;
-    for (const [place, { id }] of this.#rows.entries()) this.#buttons.get(id).setAttribute("aria-selected", String(place === this.#active));
-    const active = this.#rows[this.#active];
-    if (active) this.field.setAttribute("aria-activedescendant", `${this.settings.prefix}-${active.id}`);
-    else this.field.removeAttribute("aria-activedescendant");
+  #makeField() {
+    return element("input", {
+      type: "text",
+      class: "find",
+      role: "combobox",
+      "aria-expanded": "true",
+      "aria-autocomplete": "list",
+      "aria-controls": `${this.settings.prefix}-list`,
+      "aria-label": "Find a class",
+      placeholder: "Type to find a class",
+      autocomplete: "off",
+      autocapitalize: "none",
+      spellcheck: "false",
+      enterkeyhint: "done",
+      on: { input: () => this.#search() },
+    });
   }
 }

@@ -19,7 +19,12 @@ export function drawBalance(root, rows, classes) {
       { colour },
       element("span", { class: "balance-name" }, breakable(name)),
       element("span", { class: "balance-line" }, bar(labels / mostLabels, "mine"), element("span", {}, count(labels))),
-      element("span", { class: "balance-line" }, bar(predicted / mostPredicted, "theirs"), element("span", {}, all ? percent(predicted / all) : "–")),
+      element(
+        "span",
+        { class: "balance-line" },
+        bar(predicted / mostPredicted, "theirs"),
+        element("span", {}, all ? percent(predicted / all) : "–"),
+      ),
     ),
   );
   const words = "Above: labels. Below, in grey: the share of all items that the model takes for this class.";
@@ -39,22 +44,40 @@ export function drawConfusion(root, confusion, classes) {
     return;
   }
   const names = new Map(classes.map(({ id, name }) => [id, name]));
-  const note = element("p", { class: "soft small-print" }, "Labelled items, each guessed by a model that had not seen it.");
+  const note = element(
+    "p",
+    { class: "soft small-print" },
+    "Labelled items, each guessed by a model that had not seen it.",
+  );
   const table = confusion.classes.length <= MOST_IN_TABLE ? square(confusion, names) : pairs(confusion, names);
   root.replaceChildren(table, note);
 }
 
 function square({ classes, counts }, names) {
   const most = Math.max(1, ...counts.flat());
-  const head = element("tr", {}, element("th", { scope: "col", class: "corner" }, "label ↓ guess →"), classes.map((id) => element("th", { scope: "col", class: "upright" }, element("span", {}, names.get(id) ?? "?"))));
+  const head = element(
+    "tr",
+    {},
+    element("th", { scope: "col", class: "corner" }, "label ↓ guess →"),
+    classes.map((id) => element("th", { scope: "col", class: "upright" }, element("span", {}, names.get(id) ?? "?"))),
+  );
   const rows = counts.map((row, label) =>
-    element("tr", {}, element("th", { scope: "row" }, breakable(names.get(classes[label]) ?? "?")), row.map((value, guess) => cell(value, value / most, label === guess))),
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, breakable(names.get(classes[label]) ?? "?")),
+      row.map((value, guess) => cell(value, value / most, label === guess)),
+    ),
   );
   return element("table", { class: "confusion" }, element("thead", {}, head), element("tbody", {}, rows));
 }
 
 function cell(value, share, right) {
-  const made = element("td", { class: right ? "right" : "wrong" }, value ? String(value) : element("span", { class: "zero" }, "·"));
+  const made = element(
+    "td",
+    { class: right ? "right" : "wrong" },
+    value ? String(value) : element("span", { class: "zero" }, "·"),
+  );
   made.style.setProperty("--share", value ? 0.12 + 0.5 * share : 0);
   return made;
 }
@@ -65,9 +88,21 @@ function pairs({ classes, counts }, names) {
     for (const [guess, value] of row.entries()) if (label !== guess && value) found.push({ label, guess, value });
   found.sort((one, other) => other.value - one.value);
   if (!found.length) return element("p", {}, "No labelled item was taken for another class.");
-  const rows = found.slice(0, MOST_PAIRS).map(({ label, guess, value }) =>
-    element("tr", {}, element("td", {}, breakable(names.get(classes[label]) ?? "?")), element("td", {}, breakable(names.get(classes[guess]) ?? "?")), element("td", {}, String(value))),
+  const rows = found
+    .slice(0, MOST_PAIRS)
+    .map(({ label, guess, value }) =>
+      element(
+        "tr",
+        {},
+        element("td", {}, breakable(names.get(classes[label]) ?? "?")),
+        element("td", {}, breakable(names.get(classes[guess]) ?? "?")),
+        element("td", {}, String(value)),
+      ),
+    );
+  const head = element(
+    "tr",
+    {},
+    ["Label", "Taken for", "Times"].map((words) => element("th", { scope: "col" }, words)),
   );
-  const head = element("tr", {}, ["Label", "Taken for", "Times"].map((words) => element("th", { scope: "col" }, words)));
   return element("table", { class: "pairs" }, element("thead", {}, head), element("tbody", {}, rows));
 }

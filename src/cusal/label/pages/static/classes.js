@@ -48,10 +48,21 @@ function row(found, place, key) {
       "div",
       { class: "class-moves" },
       element("span", { class: "class-grip", "aria-hidden": "true", title: "Drag to move" }, "⠿"),
-      button("↑", `Move ${found.name} up`, () => move(found.id, -1), { disabled: place === 0, field: `up ${found.id}` }),
-      button("↓", `Move ${found.name} down`, () => move(found.id, 1), { disabled: place === last, field: `down ${found.id}` }),
+      button("↑", `Move ${found.name} up`, () => move(found.id, -1), {
+        disabled: place === 0,
+        field: `up ${found.id}`,
+      }),
+      button("↓", `Move ${found.name} down`, () => move(found.id, 1), {
+        disabled: place === last,
+        field: `down ${found.id}`,
+      }),
     ),
-    element("input", { type: "color", value: found.colour, "aria-label": `Colour of ${found.name}`, on: { change: (event) => edit(found, { colour: event.target.value }) } }),
+    element("input", {
+      type: "color",
+      value: found.colour,
+      "aria-label": `Colour of ${found.name}`,
+      on: { change: (event) => edit(found, { colour: event.target.value }) },
+    }),
     keyField(found, key),
     field(found, "name", "class-title", `Name of ${found.name}`, ""),
     field(found, "description", "class-text", `Description of ${found.name}`, "Description, shown to those who label"),
@@ -59,7 +70,11 @@ function row(found, place, key) {
     element(
       "div",
       { class: "class-tools" },
-      element("button", { type: "button", class: "quiet small", disabled: last === 0, on: { click: () => merge(found) } }, "Merge…"),
+      element(
+        "button",
+        { type: "button", class: "quiet small", disabled: last === 0, on: { click: () => merge(found) } },
+        "Merge…",
+      ),
       element("button", { type: "button", class: "quiet small", on: { click: () => remove(found) } }, "Delete…"),
     ),
   );
@@ -74,11 +89,31 @@ function row(found, place, key) {
 }
 
 function button(sign, words, act, { disabled, field: name }) {
-  return element("button", { type: "button", class: "quiet small", "aria-label": words, title: words, disabled, "data-field": name, on: { click: act } }, sign);
+  return element(
+    "button",
+    {
+      type: "button",
+      class: "quiet small",
+      "aria-label": words,
+      title: words,
+      disabled,
+      "data-field": name,
+      on: { click: act },
+    },
+    sign,
+  );
 }
 
 function field(found, name, style, words, placeholder) {
-  const made = element("input", { class: style, value: found[name] ?? "", "aria-label": words, placeholder, maxlength: name === "name" ? 200 : 2000, autocomplete: "off", "data-field": `${name} ${found.id}` });
+  const made = element("input", {
+    class: style,
+    value: found[name] ?? "",
+    "aria-label": words,
+    placeholder,
+    maxlength: name === "name" ? 200 : 2000,
+    autocomplete: "off",
+    "data-field": `${name} ${found.id}`,
+  });
   made.addEventListener("change", () => {
     const value = made.value.trim();
     if (name === "name" && !value) made.value = found.name;
@@ -96,12 +131,23 @@ function field(found, name, style, words, placeholder) {
 
 function keyField(found, key) {
   const hidden = typesToFind(page.project.classes);
-  const made = element("input", { class: "class-key", value: found.key ?? "", placeholder: hidden ? "" : (key ?? ""), maxlength: 1, "aria-label": `Key of ${found.name}`, title: "Its key; empty for the next free one", autocomplete: "off", disabled: hidden, "data-field": `key ${found.id}` });
+  const made = element("input", {
+    class: "class-key",
+    value: found.key ?? "",
+    placeholder: hidden ? "" : (key ?? ""),
+    maxlength: 1,
+    "aria-label": `Key of ${found.name}`,
+    title: "Its key; empty for the next free one",
+    autocomplete: "off",
+    disabled: hidden,
+    "data-field": `key ${found.id}`,
+  });
   made.addEventListener("focus", () => made.select());
   made.addEventListener("change", () => {
     const value = made.value.trim().toLowerCase();
     const other = page.project.classes.find((one) => one.key === value && one.id !== found.id);
-    if (value in COMMANDS) return refuse(made, found, `${value} is the key of “${COMMANDS[value]}”. Choose another one.`);
+    if (value in COMMANDS)
+      return refuse(made, found, `${value} is the key of “${COMMANDS[value]}”. Choose another one.`);
     if (value && other) return refuse(made, found, `${value} is the key of ${other.name}.`);
     return edit(found, { key: value });
   });
@@ -146,7 +192,10 @@ async function undo() {
 byId("undo").addEventListener("click", undo);
 byId("add").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const names = byId("new-class").value.split(/[,;\t]/).map((name) => name.trim()).filter(Boolean);
+  const names = byId("new-class")
+    .value.split(/[,;\t]/)
+    .map((name) => name.trim())
+    .filter(Boolean);
   byId("new-class").value = "";
   for (const name of names) await change("add", { name });
   byId("new-class").focus();

@@ -16,7 +16,8 @@ export function element(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "on") for (const [event, act] of Object.entries(value)) made.addEventListener(event, act);
     else if (name === "colour") paint(made, value);
-    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value === true ? "" : value);
+    else if (value !== false && value !== null && value !== undefined)
+      made.setAttribute(name, value === true ? "" : value);
   }
   made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return made;
@@ -57,7 +58,13 @@ export function show(target, visible) {
 export function openDialog(title, children, { wide = false } = {}) {
   const head = element("h2", { id: "dialog-title" }, title);
   const close = element("button", { type: "button", class: "quiet round dialog-close", "aria-label": "Close" }, "×");
-  const dialog = element("dialog", { "aria-labelledby": "dialog-title", class: wide ? "wide" : null }, head, close, children);
+  const dialog = element(
+    "dialog",
+    { "aria-labelledby": "dialog-title", class: wide ? "wide" : null },
+    head,
+    close,
+    children,
+  );
   const before = document.activeElement;
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("pointerdown", (event) => event.target === dialog && dialog.close());
@@ -74,8 +81,13 @@ export function openDialog(title, children, { wide = false } = {}) {
 export function note(words, { tone = "plain", act = null, seconds = 5 } = {}) {
   const said = element("div", { class: `note ${tone}` }, element("span", {}, words));
   const end = () => said.remove();
-  if (act) said.append(element("button", { type: "button", class: "quiet small", on: { click: () => (end(), act[1]()) } }, act[0]));
-  said.append(element("button", { type: "button", class: "quiet small", "aria-label": "Close", on: { click: end } }, "×"));
+  if (act)
+    said.append(
+      element("button", { type: "button", class: "quiet small", on: { click: () => (end(), act[1]()) } }, act[0]),
+    );
+  said.append(
+    element("button", { type: "button", class: "quiet small", "aria-label": "Close", on: { click: end } }, "×"),
+  );
   const notes = byId("notes");
   while (notes.children.length > 2) notes.firstChild.remove();
   notes.append(said);

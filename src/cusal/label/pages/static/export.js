@@ -3,7 +3,7 @@
 import { byId, element, note } from "./elements.js";
 import { read, send } from "./api.js";
 import { openPage } from "./page.js";
-import { count, plural, size, when } from "./words.js";
+import { plural, size, when } from "./words.js";
 
 const PAUSE = 700; // milliseconds between looks at an export under way
 
@@ -14,15 +14,25 @@ const chosen = () => [...byId("form").querySelectorAll("[name=format]:checked")]
 function drawSummary() {
   const { progress, classes } = page.project;
   const rest = Math.max(0, progress.items - progress.labelled);
-  byId("summary").textContent = `${plural(progress.labelled, "label")} in ${plural(classes.length, "class", "classes")}, ${count(rest)} items to predict`;
+  const done = `${plural(progress.labelled, "label")} in ${plural(classes.length, "class", "classes")}`;
+  byId("summary").textContent = `${done}, ${plural(rest, "item")} to predict`;
 }
 
 async function drawFiles() {
   const files = await read("/api/exports");
   const lines = files.map(({ name, size: bytes, at }) =>
-    element("li", {}, element("a", { href: `/exports/${encodeURIComponent(name)}`, download: name }, name), element("span", {}, `${size(bytes)} · ${when(at)}`)),
+    element(
+      "li",
+      {},
+      element("a", { href: `/exports/${encodeURIComponent(name)}`, download: name }, name),
+      element("span", {}, `${size(bytes)} · ${when(at)}`),
+    ),
   );
-  byId("files").replaceChildren(lines.length ? element("ul", { class: "files" }, lines) : element("p", { class: "soft" }, "No file was written yet."));
+  byId("files").replaceChildren(
+    lines.length
+      ? element("ul", { class: "files" }, lines)
+      : element("p", { class: "soft" }, "No file was written yet."),
+  );
 }
 
 function drawCommands() {
@@ -49,7 +59,12 @@ function command(words) {
       note("This browser does not let pages copy. Select the line instead."); // pages without https may not
     }
   };
-  return element("div", { class: "command" }, element("code", { tabindex: 0 }, words), element("button", { type: "button", class: "small", on: { click: copy }, "aria-label": `Copy: ${words}` }, "Copy"));
+  return element(
+    "div",
+    { class: "command" },
+    element("code", { tabindex: 0 }, words),
+    element("button", { type: "button", class: "small", on: { click: copy }, "aria-label": `Copy: ${words}` }, "Copy"),
+  );
 }
 
 function say(words, tone = "") {

@@ -2,7 +2,11 @@
 
 /** Return the words of a class name: "card_payment-fee" and "cardPaymentFee" have three. */
 function wordsOf(name) {
-  return name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  return name
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
 }
 
 /** Return how well a typed word fits a name: 0 not at all, 4 it begins the name. */
@@ -24,7 +28,10 @@ function isSubsequence(typed, whole) {
  * Matches by scattered letters count only where nothing better is found.
  */
 export function findClasses(classes, typed, weight = () => 0) {
-  const parts = typed.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const parts = typed
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
   if (!parts.length) return classes;
   const scored = [];
   for (const [place, found] of classes.entries()) {
@@ -36,7 +43,9 @@ export function findClasses(classes, typed, weight = () => 0) {
   }
   const clear = scored.filter(({ least }) => least >= 1);
   const chosen = clear.length ? clear : scored;
-  chosen.sort((one, other) => other.score - one.score || weight(other.found) - weight(one.found) || one.place - other.place);
+  chosen.sort(
+    (one, other) => other.score - one.score || weight(other.found) - weight(one.found) || one.place - other.place,
+  );
   return chosen.map(({ found }) => found);
 }
 

@@ -4,18 +4,92 @@ import { element, keyCap, openDialog } from "./elements.js";
 
 const KEYS = {
   label: [
-    ["Label", [["1 – 9, letters", "the class with this key"], ["type, Enter", "find a class (with more than 12 classes)"], ["s", "skip"], ["u", "not sure"]]],
-    ["Move", [["z or Ctrl Z", "undo, any number of steps"], ["← →", "back to what was labelled, and forward"], ["m", "many at once"]]],
-    ["Look", [["+ − 0", "zoom in, out, fit"], ["g", "show or hide the model’s guess"], ["i", "other columns"], ["↑ ↓", "scroll a long text"]]],
-    ["With many classes", [["⇧ S, ⇧ U, ⇧ Z …", "letters type; with Shift they are commands"], ["Esc", "clear what was typed"]]],
+    [
+      "Label",
+      [
+        ["1 – 9, letters", "the class with this key"],
+        ["type, Enter", "find a class (with more than 12 classes)"],
+        ["s", "skip"],
+        ["u", "not sure"],
+      ],
+    ],
+    [
+      "Move",
+      [
+        ["z or Ctrl Z", "undo, any number of steps"],
+        ["← →", "back to what was labelled, and forward"],
+        ["m", "many at once"],
+      ],
+    ],
+    [
+      "Look",
+      [
+        ["+ − 0", "zoom in, out, fit"],
+        ["g", "show or hide the model’s guess"],
+        ["i", "other columns"],
+        ["↑ ↓", "scroll a long text"],
+      ],
+    ],
+    [
+      "With many classes",
+      [
+        ["⇧ S, ⇧ U, ⇧ Z …", "letters type; with Shift they are commands"],
+        ["Esc", "clear what was typed"],
+      ],
+    ],
   ],
   browse: [
-    ["Move and select", [["← → ↑ ↓", "move"], ["Space", "select"], ["⇧ with arrows", "select a range"], ["Ctrl A", "select all that are loaded"], ["Esc", "select nothing"]]],
-    ["Label", [["1 – 9, letters", "label the selection"], ["l", "choose a class by name"], ["Delete", "take the label away"], ["z or Ctrl Z", "undo"], ["Enter", "look at it large"]]],
+    [
+      "Move and select",
+      [
+        ["← → ↑ ↓", "move"],
+        ["Space", "select"],
+        ["⇧ with arrows", "select a range"],
+        ["Ctrl A", "select all that are loaded"],
+        ["Esc", "select nothing"],
+      ],
+    ],
+    [
+      "Label",
+      [
+        ["1 – 9, letters", "label the selection"],
+        ["l", "choose a class by name"],
+        ["Delete", "take the label away"],
+        ["z or Ctrl Z", "undo"],
+        ["Enter", "look at it large"],
+      ],
+    ],
   ],
-  progress: [["Mistakes", [["Tab", "go to a mistake"], ["1 – 9, letters", "give it this class"], ["l", "choose a class by name"], ["z or Ctrl Z", "undo"]]]],
-  classes: [["Classes", [["Enter", "add, or save a name"], ["Alt ↑ ↓", "move a class"], ["Ctrl Z", "undo"]]]],
-  export: [["Export", [["Tab, Space", "choose formats"], ["Enter", "start"]]]],
+  progress: [
+    [
+      "Mistakes",
+      [
+        ["Tab", "go to a mistake"],
+        ["1 – 9, letters", "give it this class"],
+        ["l", "choose a class by name"],
+        ["z or Ctrl Z", "undo"],
+      ],
+    ],
+  ],
+  classes: [
+    [
+      "Classes",
+      [
+        ["Enter", "add, or save a name"],
+        ["Alt ↑ ↓", "move a class"],
+        ["Ctrl Z", "undo"],
+      ],
+    ],
+  ],
+  export: [
+    [
+      "Export",
+      [
+        ["Tab, Space", "choose formats"],
+        ["Enter", "start"],
+      ],
+    ],
+  ],
 };
 
 /** Open the list of keys of this page. */
@@ -28,5 +102,14 @@ export function openHelp() {
 }
 
 function row([keys, words]) {
-  return element("div", {}, element("dt", {}, keys.split(", ").map((key) => [keyCap(key), " "])), element("dd", {}, words));
+  return element(
+    "div",
+    {},
+    element(
+      "dt",
+      {},
+      keys.split(", ").map((key) => [keyCap(key), " "]),
+    ),
+    element("dd", {}, words),
+  );
 }

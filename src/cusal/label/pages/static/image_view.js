@@ -56,7 +56,11 @@ export class ImageView {
 
   #tools() {
     const tool = (words, sign, act) =>
-      element("button", { type: "button", class: "picture-tool", "aria-label": words, title: words, tabindex: -1, on: { click: act } }, sign);
+      element(
+        "button",
+        { type: "button", class: "picture-tool", "aria-label": words, title: words, tabindex: -1, on: { click: act } },
+        sign,
+      );
     return element(
       "div",
       { class: "picture-tools" },
@@ -79,7 +83,7 @@ export class ImageView {
   #listen() {
     this.root.addEventListener("wheel", (event) => {
       event.preventDefault();
-      this.zoom(Math.exp(-Math.sign(event.deltaY) * Math.min(60, Math.abs(event.deltaY)) / 220), event);
+      this.zoom(Math.exp((-Math.sign(event.deltaY) * Math.min(60, Math.abs(event.deltaY))) / 220), event);
     });
     this.root.addEventListener("dblclick", (event) => (this.#scale > 1 ? this.fit() : this.zoom(3, event)));
     this.root.addEventListener("pointerdown", (event) => {
@@ -114,7 +118,8 @@ export class ImageView {
     this.#y = Math.min(most(height), Math.max(-most(height), this.#y));
     const zoomed = this.#scale > 1;
     this.root.toggleAttribute("data-zoomed", zoomed);
-    if (zoomed) this.picture.style.setProperty("transform", `translate(${this.#x}px, ${this.#y}px) scale(${this.#scale})`);
+    if (zoomed)
+      this.picture.style.setProperty("transform", `translate(${this.#x}px, ${this.#y}px) scale(${this.#scale})`);
     else this.picture.style.removeProperty("transform");
   }
 }

@@ -52,7 +52,9 @@ export class ItemView {
     const picture = given ?? new Image();
     if (!given) picture.src = item.image;
     this.#image = new ImageView(picture, `Item ${item.key ?? item.id}`);
-    const fail = () => this.item === item && this.root.append(element("p", { class: "notice warn item-broken" }, "This picture cannot be shown. Skip it."));
+    const fail = () =>
+      this.item === item &&
+      this.root.append(element("p", { class: "notice warn item-broken" }, "This picture cannot be shown. Skip it."));
     if (picture.complete && picture.naturalWidth === 0) queueMicrotask(fail);
     else picture.addEventListener("error", fail, { once: true });
     return this.#image.root;
@@ -61,7 +63,11 @@ export class ItemView {
 
 function text(words) {
   const size = words.length <= SHORT ? "short" : words.length <= MEDIUM ? "medium" : "long";
-  return element("div", { class: `text ${size}`, tabindex: 0, role: "document", "aria-label": "Text of the item" }, element("p", { dir: "auto" }, words));
+  return element(
+    "div",
+    { class: `text ${size}`, tabindex: 0, role: "document", "aria-label": "Text of the item" },
+    element("p", { dir: "auto" }, words),
+  );
 }
 
 /** Return a value as people read it: long fractions are cut. */
@@ -78,5 +84,9 @@ export function columns(extra, name = "columns") {
     element("div", {}, element("dt", {}, key), element("dd", { dir: "auto", title: String(value) }, shortly(value))),
   );
   if (!rows.length) return element("p", { class: "soft" }, "There are no other columns.");
-  return element("dl", { class: name, ...(name === "item-columns" ? { tabindex: 0, "aria-label": "Columns of the item" } : {}) }, rows);
+  return element(
+    "dl",
+    { class: name, ...(name === "item-columns" ? { tabindex: 0, "aria-label": "Columns of the item" } : {}) },
+    rows,
+  );
 }

@@ -29,7 +29,11 @@ export function classKeys(classes) {
   };
   for (const { id, key } of classes) assign(id, key?.toLowerCase());
   for (const { id, name } of classes) assign(id, /^[0-9a-z]$/i.test(name.trim()) ? name.trim().toLowerCase() : null);
-  for (const { id } of classes) assign(id, [...DIGITS, ...LETTERS].find((key) => !used.has(key)));
+  for (const { id } of classes)
+    assign(
+      id,
+      [...DIGITS, ...LETTERS].find((key) => !used.has(key)),
+    );
   return keys;
 }
 

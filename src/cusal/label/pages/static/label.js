@@ -16,7 +16,7 @@ import { drawLine, drawState, Pace } from "./progress_line.js";
 import { drawNothing } from "./nothing_left.js";
 import { Strip } from "./strip.js";
 import { Timeline } from "./timeline.js";
-import { when } from "./words.js";
+import { answerWords, plural, when } from "./words.js";
 
 const page = await openPage();
 const pace = new Pace();
@@ -74,7 +74,7 @@ function answer(kind, label = null) {
   entry.done.then(({ stored }) => stored || timeline.reopen(item)).then(draw);
   pace.answered();
   list.clear();
-  speak(kind === "label" ? list.find(label)?.name : kind === "skip" ? "Skipped" : "Not sure");
+  speak(answerWords(kind, list.find(label)?.name));
   draw();
   return true;
 }
@@ -97,10 +97,15 @@ function undo() {
 /** Show what the server took back, where this page did not know it already. */
 async function settleUndo(undone, expected) {
   if (!undone) return expected ? draw() : note("There is nothing to undo.");
-  const items = undone.items ?? [];
-  if (expected && !expected.many && items.length === 1 && items[0].id === expected.id) return undefined;
-  if (items.length === 1) timeline.reopen(items[0]);
-  else note(items.length ? `Taken back: ${items.length} labels.` : "The last change was taken back.");
+  const { kind, items } = undone;
+  if (kind === "answer" && items[0]?.id === expected?.id) return undefined;
+  if (kind === "answer" && items.length) timeline.reopen(items[0]);
+  else
+    note(
+      kind === "labels"
+        ? `Taken back: ${plural(items.length, "label")}.`
+        : "The last change of the classes was taken back.",
+    );
   await refresh();
   if (many.isOpen) many.open();
   return draw();
@@ -144,12 +149,17 @@ function draw() {
 
 function drawAround(item) {
   byId("reason").textContent = item ? (item.reason ?? "") : "";
-  byId("key").textContent = item?.key ?? "";
+  byId("key").replaceChildren(element("bdi", {}, item?.key ?? ""));
   byId("key").title = item?.key ?? "";
   const guess = guessShown ? (item?.guess ?? null) : null;
   const found = guess && list.find(guess.class);
   show(byId("guess"), Boolean(found));
-  if (found) byId("guess").replaceChildren("The model thinks ", element("b", {}, found.name), `, ${Math.round(100 * guess.confidence)} % sure`);
+  if (found)
+    byId("guess").replaceChildren(
+      "The model thinks ",
+      element("b", {}, found.name),
+      `, ${Math.round(100 * guess.confidence)} % sure`,
+    );
   list.mark({ label: timeline.entry?.kind === "label" ? timeline.entry.class : null, guess: guess?.class ?? null });
   show(byId("info"), infoShown && Boolean(item));
   if (infoShown && item) byId("info").replaceChildren(columns(item.extra ?? {}));
@@ -162,10 +172,21 @@ function drawAround(item) {
 function drawBefore(entry) {
   show(byId("before"), Boolean(entry));
   if (!entry) return;
-  const name = entry.kind === "label" ? (list.find(entry.class)?.name ?? "?") : entry.kind === "skip" ? "Skip" : "Not sure";
+  const name = answerWords(entry.kind, list.find(entry.class)?.name);
   byId("before").replaceChildren(
-    element("span", {}, "You said ", element("b", {}, name), entry.at ? ` ${when(entry.at)}` : "", ". Press a key to change it."),
-    element("button", { type: "button", class: "small", on: { click: () => (timeline.goToNow(), draw()) } }, "Back to now"),
+    element(
+      "span",
+      {},
+      "You said ",
+      element("b", {}, name),
+      entry.at ? ` ${when(entry.at)}` : "",
+      ". Press a key to change it.",
+    ),
+    element(
+      "button",
+      { type: "button", class: "small", on: { click: () => (timeline.goToNow(), draw()) } },
+      "Back to now",
+    ),
   );
 }
 
@@ -205,7 +226,9 @@ async function fetchGuess(item) {
 
 function speak(done) {
   const item = timeline.item;
-  const next = item ? ` Next: ${item.text?.slice(0, 300) ?? item.key}. ${item.reason ?? ""}` : " No item is left for now.";
+  const next = item
+    ? ` Next: ${item.text?.slice(0, 300) ?? item.key}. ${item.reason ?? ""}`
+    : " No item is left for now.";
   byId("spoken").textContent = `${done}.${next}`;
 }
 
@@ -280,7 +303,8 @@ function act(event, ...steps) {
 
 document.addEventListener("keydown", press);
 document.addEventListener("visibilitychange", () => document.hidden || (shownAt = performance.now()));
-for (const name of ["skip", "unsure", "undo"]) byId(name).addEventListener("click", (event) => (commands[name](), event.detail && byId(name).blur()));
+for (const name of ["skip", "unsure", "undo"])
+  byId(name).addEventListener("click", (event) => (commands[name](), event.detail && byId(name).blur()));
 byId("guess-toggle").addEventListener("click", commands.guess);
 byId("info-toggle").addEventListener("click", commands.info);
 byId("many-open").addEventListener("click", openMany);

@@ -5,7 +5,7 @@ import { read } from "./api.js";
 import { ClassList } from "./class_list.js";
 import { columns, ItemView } from "./item_view.js";
 import { isModified } from "./keys.js";
-import { percent, when } from "./words.js";
+import { answerWords, percent, when } from "./words.js";
 
 /** Show an item in a dialog; actions: {label(class), move(step) -> id}. */
 export async function showLarge(page, first, actions) {
@@ -28,13 +28,21 @@ export async function showLarge(page, first, actions) {
     view.show(found);
     list.mark({ label: found.label });
     const said = (found.answers ?? []).map(({ person, kind, class: label, at }) =>
-      element("li", {}, `${person}: ${kind === "label" ? (list.find(label)?.name ?? "?") : kind === "skip" ? "skipped" : "not sure"}, ${when(at)}`),
+      element(
+        "li",
+        {},
+        `${person}: ${answerWords(kind, list.find(label)?.name)}, ${when(at)}`,
+      ),
     );
     const guess = found.prediction && list.find(found.prediction.class);
     facts.replaceChildren(
       ...(said.length ? [element("h3", {}, "Answers"), element("ul", {}, said)] : []),
-      ...(guess ? [element("h3", {}, "Model"), element("p", {}, `${guess.name}, ${percent(found.prediction.confidence)} sure`)] : []),
-      ...(found.text && Object.keys(found.extra ?? {}).length ? [element("h3", {}, "Other columns"), columns(found.extra)] : []),
+      ...(guess
+        ? [element("h3", {}, "Model"), element("p", {}, `${guess.name}, ${percent(found.prediction.confidence)} sure`)]
+        : []),
+      ...(found.text && Object.keys(found.extra ?? {}).length
+        ? [element("h3", {}, "Other columns"), columns(found.extra)]
+        : []),
     );
   }
 

@@ -27,7 +27,11 @@ export class ManyAtOnce {
     show(this.root, true);
     if (!this.#items.length) this.root.replaceChildren(element("p", { class: "soft many-wait" }, "Fetching…"));
     try {
-      const { class: label, items } = await read("/api/guesses", { count: LETTERS.length, class: wanted, person: this.page.person });
+      const { class: label, items } = await read("/api/guesses", {
+        count: LETTERS.length,
+        class: wanted,
+        person: this.page.person,
+      });
       const waiting = new Set(this.page.queue.entries.flatMap(({ item, items: all }) => all ?? [item]));
       this.#class = this.page.project.classes.find(({ id }) => id === label) ?? null;
       this.#items = items.filter(({ id }) => !waiting.has(id));
@@ -53,7 +57,8 @@ export class ManyAtOnce {
     if (isModified(event)) return;
     if (key === "escape") this.close();
     else if (key === "z") this.actions.undo();
-    else if (key === "enter" && !(event.target instanceof HTMLButtonElement && event.target.closest(".many-tools"))) event.repeat || this.#confirm();
+    else if (key === "enter" && !(event.target instanceof HTMLButtonElement && event.target.closest(".many-tools")))
+      event.repeat || this.#confirm();
     else if (key.startsWith("arrow")) this.#move(key);
     else if (place >= 0 && this.#items[place]) event.repeat || this.#toggle(this.#items[place].id);
     else return;
@@ -96,27 +101,70 @@ export class ManyAtOnce {
       "select",
       { "aria-label": "Class to go through", on: { change: () => (select.blur(), this.open(select.value || null)) } },
       element("option", { value: "" }, "The surest class"),
-      this.page.project.classes.map(({ id, name }) => element("option", { value: id, selected: String(id) === String(this.#wanted) }, name)),
+      this.page.project.classes.map(({ id, name }) =>
+        element("option", { value: id, selected: String(id) === String(this.#wanted) }, name),
+      ),
     );
-    const back = element("button", { type: "button", class: "quiet", on: { click: () => this.close() } }, keyCap("Esc"), " One by one");
+    const back = element(
+      "button",
+      { type: "button", class: "quiet", on: { click: () => this.close() } },
+      keyCap("Esc"),
+      " One by one",
+    );
     const tools = element("div", { class: "many-tools" }, select, back);
     if (!this.#class || !this.#items.length) {
       const words = "The model is not sure enough of any open item of this class yet. Label more one by one.";
-      this.root.replaceChildren(tools, element("div", { class: "item-empty" }, element("h2", {}, "Nothing here for now"), element("p", {}, words)));
+      this.root.replaceChildren(
+        tools,
+        element("div", { class: "item-empty" }, element("h2", {}, "Nothing here for now"), element("p", {}, words)),
+      );
       return;
     }
-    const head = element("h2", {}, `${this.#items.length === 1 ? "This looks" : `These ${this.#items.length} look`} like `, element("span", { class: "many-class", colour: this.#class.colour }, this.#class.name));
-    const words = element("p", { class: "soft" }, "Untick those that are not: click them or press their letter. What you untick stays open.");
-    const confirm = element("button", { type: "button", class: "primary many-confirm", on: { click: () => this.#confirm() } }, keyCap("Enter"), " ", element("span", {}, this.#words()));
-    const grid = element("div", { class: `many-grid ${this.#items[0].image ? "" : "many-texts"}`, role: "group", "aria-label": "Items" }, this.#items.map((item, place) => this.#tile(item, place)));
-    this.root.replaceChildren(element("div", { class: "many-head" }, element("div", {}, head, words), tools), grid, element("div", { class: "many-foot" }, confirm));
+    const head = element(
+      "h2",
+      {},
+      `${this.#items.length === 1 ? "This looks" : `These ${this.#items.length} look`} like `,
+      element("span", { class: "many-class", colour: this.#class.colour }, this.#class.name),
+    );
+    const words = element(
+      "p",
+      { class: "soft" },
+      "Untick those that are not: click them or press their letter. What you untick stays open.",
+    );
+    const confirm = element(
+      "button",
+      { type: "button", class: "primary many-confirm", on: { click: () => this.#confirm() } },
+      keyCap("Enter"),
+      " ",
+      element("span", {}, this.#words()),
+    );
+    const grid = element(
+      "div",
+      { class: `many-grid ${this.#items[0].image ? "" : "many-texts"}`, role: "group", "aria-label": "Items" },
+      this.#items.map((item, place) => this.#tile(item, place)),
+    );
+    this.root.replaceChildren(
+      element("div", { class: "many-head" }, element("div", {}, head, words), tools),
+      grid,
+      element("div", { class: "many-foot" }, confirm),
+    );
   }
 
   #tile(item, place) {
-    const look = item.image ? element("img", { src: `/media/${item.id}?side=200`, alt: "", draggable: "false" }) : element("span", { class: "tile-text" }, item.text ?? Object.values(item.extra ?? {}).join(" · "));
+    const look = item.image
+      ? element("img", { src: `/media/${item.id}?side=200`, alt: "", draggable: "false" })
+      : element("span", { class: "tile-text" }, item.text ?? Object.values(item.extra ?? {}).join(" · "));
     return element(
       "button",
-      { type: "button", class: "tile", role: "checkbox", "aria-checked": "true", "aria-label": item.text ?? item.key, "data-id": item.id, on: { click: () => this.#toggle(item.id) } },
+      {
+        type: "button",
+        class: "tile",
+        role: "checkbox",
+        "aria-checked": "true",
+        "aria-label": item.text ?? item.key,
+        "data-id": item.id,
+        on: { click: () => this.#toggle(item.id) },
+      },
       look,
       keyCap(LETTERS[place]),
       element("span", { class: "tile-mark", "aria-hidden": "true" }),

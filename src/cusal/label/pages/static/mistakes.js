@@ -26,14 +26,21 @@ export class Mistakes {
     if (shown === this.#shown) return;
     this.#shown = shown;
     if (!wanted.length) {
-      this.root.replaceChildren(element("p", { class: "soft" }, "The model agrees with the labels, or does not know enough yet to disagree."));
+      this.root.replaceChildren(
+        element("p", { class: "soft" }, "The model agrees with the labels, or does not know enough yet to disagree."),
+      );
       return;
     }
     await Promise.all(wanted.map(({ item }) => this.#fetch(item)));
-    const words = "Here the model is sure of another class than the label. Often the label is a slip. Go to one with Tab or a click, then press a class key.";
+    const words =
+      "Here the model is sure of another class: often the label is a slip. Click one, or Tab to it, and press a key.";
     this.root.replaceChildren(
       element("p", { class: "soft" }, words),
-      element("ul", { class: "mistakes" }, wanted.map((mistake) => this.#card(mistake))),
+      element(
+        "ul",
+        { class: "mistakes" },
+        wanted.map((mistake) => this.#card(mistake)),
+      ),
     );
   }
 
@@ -50,18 +57,38 @@ export class Mistakes {
   #card(mistake) {
     const item = this.#items.get(mistake.item) ?? { id: mistake.item };
     const [label, guess] = [this.#find(mistake.label), this.#find(mistake.guess)];
-    const look = item.image ? element("img", { src: `/media/${item.id}?side=200`, alt: `Item ${item.key}` }) : element("p", { class: "mistake-text", dir: "auto" }, item.text ?? Object.values(item.extra ?? {}).join(" · "));
+    const look = item.image
+      ? element("img", { src: `/media/${item.id}?side=200`, alt: `Item ${item.key}` })
+      : element("p", { class: "mistake-text", dir: "auto" }, item.text ?? Object.values(item.extra ?? {}).join(" · "));
     const card = element(
       "li",
-      { class: "mistake", tabindex: 0, "data-item": mistake.item, "aria-label": `Labelled ${label.name}, the model says ${guess.name}` },
+      {
+        class: "mistake",
+        tabindex: 0,
+        "data-item": mistake.item,
+        "aria-label": `Labelled ${label.name}, the model says ${guess.name}`,
+      },
       look,
       element("dl", {}, row("Label", label), row("Model", guess, percent(mistake.confidence))),
       element(
         "div",
         { class: "mistake-tools" },
-        element("button", { type: "button", class: "small", on: { click: () => this.#relabel(card, guess.id) } }, "It is ", breakable(guess.name)),
-        element("button", { type: "button", class: "small quiet", on: { click: () => this.#settle(card, `The label ${label.name} stays.`) } }, "Label is right"),
-        element("button", { type: "button", class: "small quiet", on: { click: () => this.#choose(card) } }, "Other…"),
+        element(
+          "button",
+          { type: "button", class: "small", on: { click: () => this.#relabel(card, guess.id) } },
+          "It is ",
+          breakable(guess.name),
+        ),
+        element(
+          "button",
+          {
+            type: "button",
+            class: "small quiet",
+            on: { click: () => this.#settle(card, `The label ${label.name} stays.`) },
+          },
+          "Label is right",
+        ),
+        element("button", { type: "button", class: "quiet small", on: { click: () => this.#choose(card) } }, "Other…"),
       ),
     );
     return card;
@@ -69,13 +96,14 @@ export class Mistakes {
 
   #press(event) {
     if (event.defaultPrevented || isTyping(event) || event.repeat) return;
-    if (event.key === "z" && !event.altKey) return event.preventDefault(), this.#undo();
+    if (event.key === "z" && !event.altKey) return (event.preventDefault(), this.#undo());
     const card = event.target instanceof Element ? event.target.closest(".mistake") : null;
     if (!card || isModified(event) || card.classList.contains("settled")) return undefined;
     const key = keyOf(event);
-    if (key === "l") return event.preventDefault(), this.#choose(card);
+    if (key === "l") return (event.preventDefault(), this.#choose(card));
     if (typesToFind(this.page.project.classes)) return undefined;
-    for (const [id, own] of classKeys(this.page.project.classes)) if (own === key) return event.preventDefault(), this.#relabel(card, id);
+    for (const [id, own] of classKeys(this.page.project.classes))
+      if (own === key) return (event.preventDefault(), this.#relabel(card, id));
     return undefined;
   }
 
@@ -109,5 +137,17 @@ export class Mistakes {
 }
 
 function row(words, found, more = "") {
-  return element("div", { colour: found.colour }, element("dt", {}, words), element("dd", {}, element("span", { class: "dot" }), " ", breakable(found.name), more ? element("span", { class: "soft" }, ` ${more}`) : ""));
+  return element(
+    "div",
+    { colour: found.colour },
+    element("dt", {}, words),
+    element(
+      "dd",
+      {},
+      element("span", { class: "dot" }),
+      " ",
+      breakable(found.name),
+      more ? element("span", { class: "soft" }, ` ${more}`) : "",
+    ),
+  );
 }

@@ -13,7 +13,11 @@ export function drawNothing(view, { progress, status, error, dry }) {
 }
 
 function words(progress, status, error, dry) {
-  if (error && error.status === 0) return ["The server does not answer", element("p", {}, "Your answers are kept in this browser. The page continues by itself.")];
+  if (error && error.status === 0)
+    return [
+      "The server does not answer",
+      element("p", {}, "Your answers are kept in this browser. The page continues by itself."),
+    ];
   if (error) return ["This did not work", element("p", {}, error.message)];
   if (!dry) return ["Loading…"];
   const { items, labelled, skipped = 0, unsure = 0 } = progress;

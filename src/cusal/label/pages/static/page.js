@@ -4,7 +4,7 @@ import { byId, element, note, openDialog } from "./elements.js";
 import { read, send } from "./api.js";
 import { AnswerQueue } from "./queue.js";
 import { openHelp } from "./help.js";
-import { plural } from "./words.js";
+import { count, plural } from "./words.js";
 
 const NAME = "cusal:person";
 const POLL = 2000; // milliseconds
@@ -19,7 +19,10 @@ export async function openPage() {
   showSaved(queue);
   byId("help").addEventListener("click", openHelp);
   byId("person").addEventListener("click", async () => (await askName(page.person)) && location.reload());
-  document.addEventListener("keydown", (event) => event.key === "?" && !isField(event.target) && (event.preventDefault(), openHelp()));
+  document.addEventListener(
+    "keydown",
+    (event) => event.key === "?" && !isField(event.target) && (event.preventDefault(), openHelp()),
+  );
   page.refresh = async () => (page.project = await read("/api/project", { person: page.person }));
   await patiently(page.refresh);
   if (!kept(NAME) && worksWithOthers(page.project)) {
@@ -70,11 +73,18 @@ async function patiently(act) {
 
 function worksWithOthers(project) {
   const others = Object.keys(project.progress?.by_person ?? {}).filter((name) => !["me", "import"].includes(name));
-  return Boolean(project.shared) || (project.settings?.overlap ?? 1) > 1 || others.length > 0;
+  const isLocal = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
+  return !isLocal || (project.settings?.overlap ?? 1) > 1 || others.length > 0;
 }
 
 function askName(present) {
-  const input = element("input", { id: "name", value: present === "me" ? "" : present, maxlength: 60, required: true, autocomplete: "nickname" });
+  const input = element("input", {
+    id: "name",
+    value: present === "me" ? "" : present,
+    maxlength: 60,
+    required: true,
+    autocomplete: "nickname",
+  });
   const words = "Your labels are stored under this name. It is kept in this browser.";
   const form = element(
     "form",
@@ -88,6 +98,9 @@ function askName(present) {
   input.focus();
   return new Promise((resolve) => {
     form.addEventListener("submit", () => keep(NAME, input.value.trim() || "me"));
+    input.addEventListener("input", () =>
+      input.setCustomValidity(input.value.trim() === "import" ? "Choose another name." : ""),
+    );
     dialog.addEventListener("close", () => resolve(kept(NAME) !== present));
   });
 }
@@ -109,11 +122,14 @@ function showSaved(queue) {
     clearTimeout(timer);
     timer = null;
     if (name === "saved") say(name, "Saved");
-    else if (name === "locked") say(name, `No access. ${waits(waiting)}`, "Open the link that the command printed again.");
+    else if (name === "locked")
+      say(name, `No access. ${waits(waiting)}`, "Open the link that the command printed again.");
     else if (name === "foreign") say(name, `Another project is open here. ${waits(waiting)}`, reason);
     else say(name, waits(waiting), reason);
   });
-  queue.follow(({ stored, reason }) => stored || note(`An answer was not stored: ${reason}`, { tone: "bad", seconds: 0 }));
+  queue.follow(
+    ({ stored, reason }) => stored || note(`An answer was not stored: ${reason}`, { tone: "bad", seconds: 0 }),
+  );
 }
 
 const waits = (waiting) => `${plural(waiting, "answer")} ${waiting === 1 ? "waits" : "wait"} to be sent`;
@@ -134,10 +150,12 @@ export function watchStatus(look) {
 
 /** Return what the worker is doing, in words, or "". */
 export function statusWords(status) {
-  const { worker = {}, features = {}, items = {} } = status ?? {};
-  if (["crashed", "restarting", "dead"].includes(worker.state)) return worker.message || "The model stopped and is being restarted.";
-  if (items.total && items.done < items.total) return `Reading items: ${items.done.toLocaleString("en")} of ${items.total.toLocaleString("en")}`;
-  if (features.total && features.done < features.total)
-    return `Preparing the model: ${features.done.toLocaleString("en")} of ${features.total.toLocaleString("en")} items`;
-  return worker.message ?? "";
+  const { worker, features, items } = status ?? {};
+  if (worker?.state === "restarting") return "The model stopped. It starts again by itself.";
+  if (worker?.state === "trouble") return worker.message || "The model cannot learn.";
+  if (items && !items.finished) return `Reading items: ${progressOf(items)}`;
+  if (features?.total && features.done < features.total) return `Preparing the model: ${progressOf(features)} items`;
+  return worker?.message ?? "";
 }
+
+const progressOf = ({ done, total }) => (total ? `${count(done)} of ${count(total)}` : `${count(done)} so far`);

@@ -7,7 +7,7 @@ import { curveChart, intervalBar, reliabilityDiagram } from "./charts.js";
 import { drawBalance, drawConfusion } from "./class_tables.js";
 import { drawAgreement } from "./agreement.js";
 import { Mistakes } from "./mistakes.js";
-import { count, percent, plural } from "./words.js";
+import { count, percent, plural, whole } from "./words.js";
 
 const page = await openPage();
 const mistakes = new Mistakes(byId("mistakes"), page);
@@ -19,7 +19,9 @@ async function draw() {
   seen = `${status.round} ${status.event}`;
   show(byId("report"), Boolean(report));
   show(byId("nothing"), !report);
-  byId("basis").textContent = report ? `${plural(report.labels, "label")} of ${count(progress.items)} items, round ${report.round}` : "";
+  byId("basis").textContent = report
+    ? `${plural(report.labels, "label")} of ${count(progress.items)} items, round ${report.round}`
+    : "";
   if (!report) return drawNothing(progress, status);
   drawAccuracy(report.accuracy);
   drawStopping(report.stopping);
@@ -28,7 +30,7 @@ async function draw() {
   drawBalance(byId("balance"), report.classes ?? [], page.project.classes);
   drawConfusion(byId("confusion"), report.confusion, page.project.classes);
   mistakes.set(report.mistakes ?? []);
-  return drawAgreement(agreement, page.project.classes);
+  return drawAgreement(agreement);
 }
 
 function drawNothing(progress, status) {
@@ -48,10 +50,13 @@ function drawAccuracy(accuracy) {
     return;
   }
   const { estimate, low, high, labels, drawn } = accuracy;
-  const words = `Between ${Math.round(100 * low)} and ${Math.round(100 * high)} % of the rest is right (90 % sure), most likely ${Math.round(100 * estimate)} %.`;
-  const basis = drawn ? `Estimated from ${plural(labels, "label")}, ${count(drawn)} of them random checks.` : `Estimated from ${plural(labels, "label")}; without random checks it can be too kind.`;
+  const range = `Between ${whole(low)} and ${whole(high)} % of the rest is right (90 % sure)`;
+  const words = `${range}, most likely ${whole(estimate)} %.`;
+  const basis = drawn
+    ? `Estimated from ${plural(labels, "label")}, ${count(drawn)} of them random checks.`
+    : `Estimated from ${plural(labels, "label")}; without random checks it can be too kind.`;
   byId("accuracy").replaceChildren(
-    element("p", { class: "big" }, `${Math.round(100 * low)}–${Math.round(100 * high)} %`),
+    element("p", { class: "big" }, `${whole(low)}–${whole(high)} %`),
     element("p", { class: "lead" }, words),
     intervalBar(accuracy, words),
     element("p", { class: "soft small-print" }, basis),
@@ -65,13 +70,27 @@ function drawStopping(stopping) {
   }
   const { stop, reason, changed, since, gain } = stopping;
   const facts = [];
-  if (typeof changed === "number") facts.push([percent(changed), since ? `of the predictions changed with the last ${since} labels` : "of the predictions changed lately"]);
-  if (typeof gain === "number") facts.push([`+${(100 * gain).toFixed(1)}`, "points of accuracy are likely from 50 more labels"]);
+  if (typeof changed === "number")
+    facts.push([
+      percent(changed),
+      since ? `of the predictions changed with the last ${since} labels` : "of the predictions changed lately",
+    ]);
+  if (typeof gain === "number")
+    facts.push([`+${(100 * gain).toFixed(1)}`, "points of accuracy are likely from 50 more labels"]);
   byId("stopping").replaceChildren(
     element("p", { class: `verdict ${stop ? "good" : ""}` }, stop ? "You can stop." : "More labels help."),
     element("p", {}, sentence(reason)),
-    element("dl", { class: "facts" }, facts.map(([value, words]) => element("div", {}, element("dt", {}, words), element("dd", {}, value)))),
-    element("div", { class: "facts-links" }, element("a", { class: `button ${stop ? "" : "primary"}`, href: "/" }, "Go on labelling"), element("a", { class: `button ${stop ? "primary" : ""}`, href: "/export" }, "Export")),
+    element(
+      "dl",
+      { class: "facts" },
+      facts.map(([value, words]) => element("div", {}, element("dt", {}, words), element("dd", {}, value))),
+    ),
+    element(
+      "div",
+      { class: "facts-links" },
+      element("a", { class: `button ${stop ? "" : "primary"}`, href: "/" }, "Go on labelling"),
+      element("a", { class: `button ${stop ? "primary" : ""}`, href: "/export" }, "Export"),
+    ),
   );
 }
 
@@ -92,11 +111,21 @@ function drawCurves(curves) {
     const points = curves.map((point) => ({ x: point.labels, y: point[name], low: point[low], high: point[high] }));
     const known = points.filter(({ y }) => y !== null && y !== undefined);
     if (known.length < 2) continue;
-    const words = `${title}: ${percent(known[0].y)} with ${known[0].x} labels, ${percent(known.at(-1).y)} with ${known.at(-1).x}`;
+    const [first, last] = [known[0], known.at(-1)];
+    const words = `${title}: ${percent(first.y)} with ${first.x} labels, ${percent(last.y)} with ${last.x}`;
     const floor = name === "accuracy" ? Math.floor(4 * Math.min(...known.map((point) => point.low ?? point.y))) / 4 : 0;
-    figures.push(element("figure", {}, element("figcaption", {}, title, element("b", {}, percent(known.at(-1).y))), curveChart(points, { words, floor: Math.max(0, floor) })));
+    figures.push(
+      element(
+        "figure",
+        {},
+        element("figcaption", {}, title, element("b", {}, percent(known.at(-1).y))),
+        curveChart(points, { words, floor: Math.max(0, floor) }),
+      ),
+    );
   }
-  byId("curves").replaceChildren(...(figures.length ? figures : [element("p", { class: "soft" }, "Curves appear after the second round.")]));
+  byId("curves").replaceChildren(
+    ...(figures.length ? figures : [element("p", { class: "soft" }, "Curves appear after the second round.")]),
+  );
 }
 
 function drawCalibration(calibration) {
@@ -105,15 +134,34 @@ function drawCalibration(calibration) {
     byId("calibration").replaceChildren(element("p", { class: "soft" }, "Not known yet: it takes some more labels."));
     return;
   }
-  const { ece_after: error, ece_after_interval: interval, evidence } = calibration;
+  const { ece_after: error, ece_after_low: low, ece_after_high: high, evidence } = calibration;
   const parts = [];
   if (typeof error === "number") {
-    const range = interval ? ` (${points(interval[0])} to ${points(interval[1])}, 90 % sure)` : "";
-    parts.push(element("p", { class: "lead" }, `When it says how sure it is, it is off by ${points(error)} points on average${range}.`));
+    const range = typeof low === "number" ? ` (${points(low)} to ${points(high)}, 90 % sure)` : "";
+    parts.push(
+      element(
+        "p",
+        { class: "lead" },
+        `When it says how sure it is, it is off by ${points(error)} points on average${range}.`,
+      ),
+    );
   }
-  const words = `How sure it says it is, against how often it is right: ${bins.filter(({ share }) => share > 0).map(({ confidence, right }) => `${percent(confidence)}: ${percent(right)}`).join(", ")}`;
-  const note = `Points on the dashed line are honest; below it the model is too sure of itself. Large points stand for many items.${evidence ? ` From ${plural(evidence, "label")}.` : ""}`;
-  byId("calibration").replaceChildren(...parts, element("div", { class: "reliability" }, reliabilityDiagram(bins, words), element("p", { class: "soft small-print" }, note)));
+  const words = `How sure it says it is, against how often it is right: ${bins
+    .filter(({ share }) => share > 0)
+    .map(({ confidence, right }) => `${percent(confidence)}: ${percent(right)}`)
+    .join(", ")}`;
+  const basis = evidence ? ` From ${plural(evidence, "label")}.` : "";
+  const rule = "Points on the dashed line are honest; below it the model is too sure of itself.";
+  const note = `${rule} Large points stand for many items.${basis}`;
+  byId("calibration").replaceChildren(
+    ...parts,
+    element(
+      "div",
+      { class: "reliability" },
+      reliabilityDiagram(bins, words),
+      element("p", { class: "soft small-print" }, note),
+    ),
+  );
 }
 
 const points = (share) => (100 * share).toFixed(1);

@@ -2,7 +2,7 @@
 
 import { byId, element, show } from "./elements.js";
 import { statusWords } from "./page.js";
-import { count, duration, percent, plural } from "./words.js";
+import { count, duration, percent, plural, whole } from "./words.js";
 
 const LONGEST_GAP = 30; // seconds; more is a break, not labelling
 const REMEMBERED = 30;
@@ -21,7 +21,13 @@ export class Pace {
   /** Answers a second, or 0 as long as there are too few. */
   get rate() {
     if (this.#gaps.length < 4) return 0;
-    return this.#gaps.length / Math.max(0.5, this.#gaps.reduce((sum, gap) => sum + gap, 0));
+    return (
+      this.#gaps.length /
+      Math.max(
+        0.5,
+        this.#gaps.reduce((sum, gap) => sum + gap, 0),
+      )
+    );
   }
 }
 
@@ -48,7 +54,10 @@ function paceWords(rate, left) {
 
 /** Show what the worker does. */
 export function drawState(status) {
-  byId("line-state").textContent = statusWords(status);
+  const line = byId("line-state");
+  line.textContent = statusWords(status);
+  line.title = status?.worker?.message ?? "";
+  line.classList.toggle("trouble", ["restarting", "trouble"].includes(status?.worker?.state));
 }
 
 /** Show the estimated accuracy, in small. */
@@ -56,7 +65,10 @@ export function drawAccuracy(accuracy) {
   const link = byId("line-accuracy");
   show(link, Boolean(accuracy));
   if (!accuracy) return;
-  const interval = `(${Math.round(100 * accuracy.low)}–${Math.round(100 * accuracy.high)})`;
-  link.replaceChildren(element("span", { class: "line-word" }, "accuracy "), `${percent(accuracy.estimate)} ${interval}`);
+  const interval = `(${whole(accuracy.low)}–${whole(accuracy.high)})`;
+  link.replaceChildren(
+    element("span", { class: "line-word" }, "accuracy "),
+    `${percent(accuracy.estimate)} ${interval}`,
+  );
   link.title = "Estimated share of right predictions on the rest, with its 90 % interval";
 }

@@ -51,9 +51,11 @@ export class Selection {
   /** Use a key; returns whether it moved or selected. */
   press(event) {
     const wide = this.#columns();
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -wide, ArrowDown: wide, Home: -Infinity, End: Infinity }[event.key];
-    if (event.key === "Escape" && this.#chosen.size) return this.clear(), true;
-    if (event.key === " " && this.#here !== null) return this.#toggle(this.#here), true;
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -wide, ArrowDown: wide, Home: -Infinity, End: Infinity }[
+      event.key
+    ];
+    if (event.key === "Escape" && this.#chosen.size) return (this.clear(), true);
+    if (event.key === " " && this.#here !== null) return (this.#toggle(this.#here), true);
     if (step === undefined || !this.#rows().length) return false;
     const before = this.#here;
     if (before === null) this.#go(this.#rows()[0]);

@@ -28,7 +28,10 @@ export class Timeline {
   open(answers) {
     const known = new Set(this.past.map(({ item }) => item.id));
     const before = answers.filter(({ item }) => !known.has(item)).reverse();
-    this.past = [...before.map(({ item, kind, class: label, at }) => ({ item: { id: item }, kind, class: label, at })), ...this.past];
+    this.past = [
+      ...before.map(({ item, kind, class: label, at }) => ({ item: { id: item }, kind, class: label, at })),
+      ...this.past,
+    ];
     this.place += before.length;
   }
 

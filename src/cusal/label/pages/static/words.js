@@ -15,6 +15,12 @@ export function percent(share) {
   return `${value.toFixed(digits)} %`;
 }
 
+/** 0.9124 -> 91, for sentences that name the unit once */
+export const whole = (share) => Math.round(100 * share);
+
+/** What somebody said of an item: the name of its class, "skipped" or "not sure". */
+export const answerWords = (kind, name) => ({ skip: "skipped", unsure: "not sure" })[kind] ?? name ?? "?";
+
 /** Seconds -> "about 12 min" */
 export function duration(seconds) {
   if (seconds < 50) return "under a minute";
