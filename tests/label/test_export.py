@@ -191,12 +191,12 @@ def test_the_card_counts_and_escapes(texts, tmp_path):
     write_export(texts, tmp_path / "out", ["csv"])
     card = json.loads((tmp_path / "out" / "card.json").read_text(encoding="utf-8"))
     assert card["labels"]["people"] == {"import": len(HARD), "anna": 1, "ben": 1}
-    assert card["labels"]["disagreements"] == 1
+    assert (card["labels"]["agreement"]["items"], card["labels"]["agreement"]["disagreements"]) == (1, 1)
     assert card["data"] == {"name": "mails.csv", "ok": len(HARD) + 1, "missing": 0, "broken": 0}
     assert str(tmp_path) not in json.dumps(card)
     text = (tmp_path / "out" / "card.md").read_text(encoding="utf-8")
     assert "There is no model" in text
-    assert "People disagree on 1 items" in text
+    assert "Of 1 items with several labels, people disagree on 1" in text
 
 
 def test_labels_are_exported_also_where_the_model_cannot_be_restored(texts, tmp_path):

@@ -6,7 +6,7 @@ Everything measured says what it rests on. Nothing in the card names a path of t
 import importlib.metadata
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ FEATURES = {
 def make_card(project: Project, model: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the card of a project; `model` holds `features`, `classifier`, `labels`, `accuracy` and `calibration`."""
     settings, answers, labels = project.settings, project.answers(), project.labels()
-    given = [answer for answer in answers if answer.kind == "label"]
+    given, agreement = [answer for answer in answers if answer.kind == "label"], project.agreement()
     times = sorted(answer.at for answer in given if answer.at is not None)
     people: dict[str, int] = {}
     for answer in given:
@@ -48,7 +48,7 @@ def make_card(project: Project, model: Mapping[str, Any] | None) -> dict[str, An
             "people": people,
             "first": moment(times[0]) if times else None,
             "last": moment(times[-1]) if times else None,
-            "disagreements": _disagreements(given),
+            "agreement": {name: agreement[name] for name in ("items", "disagreements", "alpha")},
         },
         "model": None if model is None else dict(model),
         "versions": _versions(),
@@ -91,9 +91,12 @@ def _labels(card: Mapping[str, Any]) -> list[str]:
         lines += ["", f"Who gave how many: {people}. From {labels['first']} to {labels['last']}."]
     if "import" in labels["people"]:
         lines.append('"import" stands for labels that the data brought along.')
-    if labels["disagreements"]:
+    agreement = labels["agreement"]
+    if agreement["items"]:
+        alpha = "" if agreement["alpha"] is None else f" (Krippendorff's alpha {agreement['alpha']:.2f})"
         lines.append(
-            f"People disagree on {labels['disagreements']:,} items; the majority counts, and the latest of a tie."
+            f"Of {agreement['items']:,} items with several labels, people disagree on {agreement['disagreements']:,}"
+            f"{alpha}; the majority counts, and the latest of a tie."
         )
     return lines
 
@@ -141,13 +144,6 @@ def _temperature(temperature: float) -> str:
     if temperature == 1:
         return "They are the classifier's own: no recalibration showed a gain."
     return f"They were recalibrated by a temperature of {temperature:.2f}."
-
-
-def _disagreements(given: Sequence[Any]) -> int:
-    said: dict[int, set[int]] = {}
-    for answer in given:
-        said.setdefault(answer.item, set()).add(answer.class_id)
-    return sum(len(classes) > 1 for classes in said.values())
 
 
 def _versions() -> dict[str, str]:
