@@ -73,6 +73,7 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(BIN)/python benchmarks/heads.py
 	$(BIN)/python benchmarks/honest.py
 	$(BIN)/python benchmarks/light_heads.py
+	$(BIN)/python benchmarks/label_store.py
 	$(PEERS)/bin/python benchmarks/strategies.py
 	$(PEERS)/bin/python benchmarks/rounds.py
 

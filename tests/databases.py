@@ -21,8 +21,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     psycopg = pytest.importorskip("psycopg")
     name = f"test_{os.urandom(6).hex()}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return f"{server}/{name}"
+        connection.execute(f"CREATE SCHEMA {name}")  # a database of its own would be a copy of thousands of pages
+    return f"{server}/postgres?options=-csearch_path%3D{name}"
 
 
 @pytest.fixture(scope="session")

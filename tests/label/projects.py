@@ -31,3 +31,16 @@ def label(item: int, class_id: int | None, person: str = "me") -> Answer:
 def pass_over(item: int, kind: str = "skip", person: str = "me") -> Answer:
     """A skip with a new uuid."""
     return Answer(f"uuid {next(NUMBERS)}", item, person, kind)
+
+
+def check_consistency(project: Project) -> None:
+    """Check that labels and counters are what the answers say."""
+    labels, progress = project.labels(), project.progress()
+    answers = project.answers()
+    assert len({(one.item, one.person) for one in answers}) == len(answers)
+    assert set(labels) == {one.item for one in answers if one.kind == "label"}
+    assert progress["labelled"] == len(labels)
+    assert sum(progress["by_person"].values()) == sum(one.kind == "label" for one in answers)
+    assert project.label_counts() == {c: list(labels.values()).count(c) for c in set(labels.values())}
+    assert project.changes_since(0).labelled == labels
+    assert project.count_items() == len(project.item_ids(None))

@@ -177,6 +177,17 @@ def test_undo_leaves_alone_what_others_have_changed_since(project):
     assert names(project) == ["kitten", "dog (2)", "dog"]
 
 
+def test_a_label_of_the_data_finds_its_class_under_a_new_name(project):
+    fill(project)
+    change(project, "edit", class_id=0, name="tomcat")
+    change(project, "edit", class_id=1, name="hound")
+    undo(project)
+    change(project, "merge", class_id=0, into=1)
+    project.import_labels([("row 0", "cat"), ("row 1", "dog"), ("row 2", "hound")])
+    assert names(project) == ["dog", "hound"]
+    assert project.labels([0, 1, 2]) == {0: 1, 1: 1, 2: 2}
+
+
 def test_names_of_all_times_are_known(project):
     fill(project)
     change(project, "merge", class_id=0, into=1)

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from projects import fill
+from projects import check_consistency, fill
 
 from cusal.label import Answer, Pick, Project
 
@@ -65,19 +65,6 @@ def said(process):
     return [int(line) for line in process.stdout.read().split() if line.isdigit()]
 
 
-def consistent(project):
-    """Check that labels and counters are what the answers say."""
-    labels, progress = project.labels(), project.progress()
-    answers = project.answers()
-    assert len({(one.item, one.person) for one in answers}) == len(answers)
-    assert set(labels) == {one.item for one in answers if one.kind == "label"}
-    assert progress["labelled"] == len(labels)
-    assert sum(progress["by_person"].values()) == sum(one.kind == "label" for one in answers)
-    assert project.label_counts() == {c: list(labels.values()).count(c) for c in set(labels.values())}
-    assert project.changes_since(0).labelled == labels
-    assert project.count_items() == len(project.item_ids(None))
-
-
 @pytest.mark.parametrize("after", [0, 2])
 def test_adding_items_continues_after_a_kill(project, after):
     process = start(ADDING, project.place)
@@ -89,14 +76,14 @@ def test_adding_items_continues_after_a_kill(project, after):
     known = project.count_items()
     assert known % 5_000 == 0
     assert known >= 5_000 * (after - 1)
-    consistent(project)
+    check_consistency(project)
     second = start(ADDING, project.place)
     second.communicate()
     assert second.returncode == 0
     assert project.count_items() == 20_000
     assert [one.key for one in project.items([0, 4_999, 5_000, 19_999])] == ["0", "4999", "5000", "19999"]
     assert project.progress()["by_person"] == {"import": 4_000}
-    consistent(project)
+    check_consistency(project)
 
 
 def test_answers_that_were_confirmed_survive_a_kill(project):
@@ -111,12 +98,12 @@ def test_answers_that_were_confirmed_survive_a_kill(project):
     mine = [one.item for one in project.answers(person="me")]
     assert mine == list(range(len(mine)))
     assert confirmed <= len(mine) <= confirmed + 1  # one may be stored without a word about it
-    consistent(project)
+    check_consistency(project)
     again = start(ANSWERING, project.place, "me", 0, confirmed + 20)  # what the browser does not know to be stored
     again.communicate()
     assert len(project.answers(person="me")) == confirmed + 20
     assert len(project.events(person="me", count=9_999)) == confirmed + 20
-    consistent(project)
+    check_consistency(project)
 
 
 def test_processes_write_at_once(project):
@@ -129,7 +116,7 @@ def test_processes_write_at_once(project):
     assert project.count_items() == 20_402
     assert project.progress()["by_person"] == {"ann": 40, "bob": 40, "import": 4_002}
     assert [event.id for event in project.events(count=10**6)] == list(range(project.latest_event(), 0, -1))
-    consistent(project)
+    check_consistency(project)
 
 
 @pytest.mark.parametrize("overlap", [1, 2])
@@ -143,7 +130,7 @@ def test_no_item_goes_to_more_people_than_the_overlap(project, overlap):
         assert process.returncode == 0
     for item in range(45):
         assert len(project.answers([item])) == overlap
-    consistent(project)
+    check_consistency(project)
 
 
 def test_threads_of_one_process_share_a_project(project):
@@ -157,7 +144,7 @@ def test_threads_of_one_process_share_a_project(project):
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(work, [f"person {i}" for i in range(6)]))
     assert project.progress()["by_person"] == {"import": 2} | {f"person {i}": 25 for i in range(6)}
-    consistent(project)
+    check_consistency(project)
 
 
 def test_a_project_that_is_open_elsewhere_is_left_readable(project):

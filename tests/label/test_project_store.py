@@ -5,7 +5,7 @@ import pytest
 from projects import fill, label, pass_over
 
 from cusal.errors import InvalidInput, ProjectError, UnknownName
-from cusal.label import Changes, NewItem, Pick, Project, Round, Settings
+from cusal.label import Answer, Changes, Filter, NewItem, Pick, Project, Round, Settings
 
 
 def items_of(picks):
@@ -229,6 +229,32 @@ def test_a_new_queue_keeps_what_is_answered_or_looked_at(project):
     assert project.picks([1])[1] == Pick(1, "audit", {"kind": "random"}, 3)
 
 
+def test_a_queue_is_made_longer(project):
+    fill(project)
+    put(project, [0, 1])
+    project.answer([label(4, 0)])
+    project.mark_item(5, "broken")
+    more = [Pick(item, "reserve") for item in (1, 4, 3, 5, 2, 3)]
+    assert project.lengthen_queue(more, round=2, most=1) == 1
+    assert project.lengthen_queue(more, round=3) == 1
+    assert items_of(project.next_picks("me", 9)) == [0, 1, 3, 2]
+    assert [project.picks([item])[item].round for item in (1, 3, 2)] == [1, 2, 3]
+
+
+def test_labels_of_some_items(project):
+    fill(project)
+    assert project.labels([7, 1, 0]) == {7: 1}
+
+
+def test_a_project_that_was_not_made_to_the_end_leaves_nothing(tmp_path):
+    with pytest.raises(InvalidInput):
+        Project.create(tmp_path / "a.cusal.db", Settings("Pets", batch=0))
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "a.cusal.db").touch()  # an empty file is an empty database
+    Project.create(tmp_path / "a.cusal.db", Settings("Pets")).close()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.cusal.db"]
+
+
 def test_rounds_keep_their_reports_and_the_last_two_their_sessions(project):
     assert project.last_round() is None
     assert project.last_round_number() is None
@@ -248,3 +274,21 @@ def test_status_is_what_was_said_last(project):
     assert status["worker"]["state"] == "fitting"
     assert status["items"]["done"] == 5
     assert status["worker"]["at"] > 1e9
+
+
+def test_values_that_no_database_takes_are_errors_of_the_project(project):
+    fill(project)
+    for call in (
+        lambda: project.history("me\ud800"),
+        lambda: project.next_picks("a\ud800", 1),
+        lambda: project.events(before=2**70),
+        lambda: project.changes_since(-(2**70)),
+        lambda: project.item(2**70),
+        lambda: project.browse(Filter(label=2**70)),
+    ):
+        with pytest.raises(ProjectError):
+            call()
+    refused = [Answer("u\0", 0, "me"), Answer("u", 2**70, "me"), Answer("v", 0, "", "skip"), Answer("w", 0, "import")]
+    assert [one.stored for one in project.answer(refused)] == [False] * 4
+    late = Answer("x", 0, "me", "label", 0, at=float("nan"))
+    assert project.answer([late])[0].reason == "times are finite numbers"

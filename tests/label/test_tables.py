@@ -173,6 +173,14 @@ def test_characters_that_no_database_takes_are_replaced_and_said(tmp_path):
     assert "were replaced" in source.notes()[0]
 
 
+def test_bytes_that_are_no_letters_are_said(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text\n" + b"some words of a text\n" * 60_000 + b"caf\xe9 au lait\n")
+    source = open_source(path, SourceOptions(text="text"))
+    assert list(source.rows())[-1].text == "caf\ufffd au lait"
+    assert source.notes() == ["1 rows hold bytes that are no letters of the file's encoding; the first is row 60001."]
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "text\n", "a,b\n"])
 def test_a_table_without_rows_is_refused(tmp_path, text):
     with pytest.raises(DataError, match=r"is empty|has no rows"):

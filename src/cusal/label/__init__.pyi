@@ -1,3 +1,4 @@
+from .store.filters import Filter, Row
 from .store.predictions import Predictions
 from .store.project import Project
 from .store.records import (
@@ -5,14 +6,12 @@ from .store.records import (
     Changes,
     ClassChange,
     Event,
-    Filter,
     Item,
     LabelClass,
     NewItem,
     Outcome,
     Pick,
     Round,
-    Row,
     Settings,
     Undone,
 )

@@ -242,4 +242,6 @@ def test_a_body_that_is_no_json_object_is_refused(texts, app_of, body):
 def test_unknown_methods_are_refused(texts, app_of):
     client: TestClient = app_of(texts)
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
-        assert client.request(method, "/api/answers").status_code == 405
+        reply = client.request(method, "/api/exports")
+        assert reply.status_code == 405
+        assert reply.headers["Allow"] == "GET, POST"

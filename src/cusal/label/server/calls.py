@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cusal.label.server.fields import AnswerKind, Call, Colour, Id, Key, Name, Person, Prose, Seconds, Uuid
+from cusal.label.server.fields import WHOLE, AnswerKind, Call, Colour, Id, Key, Name, Person, Prose, Seconds, Uuid
 
 
 class AnswerCall(Call):
@@ -73,9 +73,9 @@ class SettingsCall(Call):
 
     person: Person = "me"
     title: Name | None = None
-    batch: Annotated[int, Field(ge=1, le=1000)] | None = None
-    budget: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
-    overlap: Annotated[int, Field(ge=1, le=100)] | None = None
+    batch: Annotated[int, Field(ge=1, le=1000), WHOLE] | None = None
+    budget: Annotated[int, Field(ge=1, le=2**31 - 1), WHOLE] | None = None
+    overlap: Annotated[int, Field(ge=1, le=100), WHOLE] | None = None
 
 
 class ExportsCall(Call):

@@ -2,12 +2,19 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 NO_CONTROL = r"^[^\u0000-\u001f\u007f]+$"  # no line breaks, and no NUL, which PostgreSQL cannot store
 NO_NUL = r"^[^\u0000]*$"
 
-Id = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+def _whole(value: object) -> object:
+    """Return 5 for 5.0, which JSON takes for the same number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)  # after the bounds of a number: so they stay in its description
+Id = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
 Uuid = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 Person = Annotated[str, Field(min_length=1, max_length=80, pattern=NO_CONTROL)]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_CONTROL)]
@@ -20,9 +27,9 @@ AnswerKind = Literal["label", "skip", "unsure"]
 
 
 class Call(BaseModel):
-    """What a caller sends; a field that is not known is an error, not a surprise."""
+    """What a caller sends; a field that is not known, or true in place of 1, is an error and not a surprise."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Reply(BaseModel):

@@ -47,11 +47,14 @@ async def _invalid(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": sentence[:500].encode("utf-8", "replace").decode()}, 422)
 
 
-async def _http(_: Request, error: Exception) -> Response:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     sentence = {404: "There is no such page.", 405: "This address does not take that method."}
-    detail = sentence.get(error.status_code, str(error.detail))
-    return JSONResponse({"error": detail}, error.status_code, dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    described = request.app.openapi()["paths"].get(request.url.path)
+    if error.status_code == 405 and described:  # the router knows the methods of one of its routes alone
+        headers["Allow"] = ", ".join(sorted(method.upper() for method in described))
+    return JSONResponse({"error": sentence.get(error.status_code, str(error.detail))}, error.status_code, headers)
 
 
 async def _refused(_: Request, error: Exception) -> Response:

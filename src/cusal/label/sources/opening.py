@@ -59,6 +59,20 @@ def source_of(project: Project) -> Source:
     """Open the data of a project as they were opened when it was made.
 
     A file of known labels that is gone by now is passed over: they were taken in.
+
+    Parameters
+    ----------
+    project : Project
+        Whose data.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    DataError
+        If the data are not where they were.
     """
     settings = project.settings
     options = SourceOptions(**settings.options)

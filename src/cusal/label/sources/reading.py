@@ -19,7 +19,17 @@ MISSING = "the file is not there any more"
 
 @dataclass(frozen=True)
 class ReadIn:
-    """What became of reading: items that were added, missing now, or back, and whether all was read."""
+    """What became of reading.
+
+    Parameters
+    ----------
+    added, missing, back : int
+        Items that were added, that are missing now, and that are there again.
+    finished : bool
+        Whether all was read.
+    notes : list of str
+        What was passed over, in plain sentences.
+    """
 
     added: int = 0
     missing: int = 0

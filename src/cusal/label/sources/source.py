@@ -12,8 +12,21 @@ from cusal.label.store.records import NewItem, Settings
 class SourceOptions:
     """How to read data.
 
-    `text` names the column with the text, `label` one with known labels; `folders_are_labels` takes the names of
-    sub-folders as labels; `labels` is the path of a CSV file with a key (file, id or row) and a label on each line.
+    Parameters
+    ----------
+    text : str, optional
+        The column with the text; by default it is found.
+    label : str, optional
+        The column with known labels.
+    folders_are_labels : bool
+        Whether the names of sub-folders are labels.
+    labels : str, optional
+        The path of a CSV file with a key (file, id or row) and a label on each line.
+
+    Examples
+    --------
+    >>> SourceOptions(text="review").folders_are_labels
+    False
     """
 
     text: str | None = None

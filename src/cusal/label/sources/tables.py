@@ -22,6 +22,7 @@ SAMPLE = 1_000  # rows that say what the columns are for
 SUFFIXES = (*delimited.SUFFIXES, *json_lines.SUFFIXES, *parquet.SUFFIXES)
 
 EMPTY = "{count} rows have no text and were left out; the first is row {first}."
+REPLACED = "{count} rows hold bytes that are no letters of the file's encoding; the first is row {first}."
 DOUBLE = "{count} rows have an id that an earlier row has, and go by id and row; the first is row {first}."
 CLEANED = "{count} rows hold characters that cannot be stored, which were replaced; the first is row {first}."
 
@@ -106,6 +107,8 @@ class TableFile:
                 continue
             key = str(number) if key_of is None else self._key(record.get(key_of), number, seen)
             label = None if label_of is None else _as_text(record.get(label_of))
+            if text and "\ufffd" in text:
+                self._notes.add(REPLACED, str(number))
             item = NewItem(key, text, self._extra(record), label)
             yield item if _is_storable(item) else self._cleaned(item, number)
 

@@ -7,6 +7,7 @@ try:
 except ImportError as error:
     raise MissingExtra("a labelling project", "label") from error
 
+from cusal.label.store.filters import Filter, Row
 from cusal.label.store.predictions import Predictions
 from cusal.label.store.project import Project
 from cusal.label.store.records import (
@@ -14,14 +15,12 @@ from cusal.label.store.records import (
     Changes,
     ClassChange,
     Event,
-    Filter,
     Item,
     LabelClass,
     NewItem,
     Outcome,
     Pick,
     Round,
-    Row,
     Settings,
     Undone,
 )

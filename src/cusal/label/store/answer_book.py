@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from cusal.label.store import counters
-from cusal.label.store.connection import among, upsert
+from cusal.label.store.prepared import Prepared, listed, one_of, upsert
 from cusal.label.store.schema import ANSWERS, LABELS, LEASES, QUEUE
-from cusal.label.store.setting_lines import read_setting
+from cusal.label.store.setting_lines import OVERLAP
 from cusal.label.store.words import IMPORTED
 
 
@@ -42,14 +42,31 @@ class Label(NamedTuple):
 Answers = dict[str, Standing]  # of one item, by person
 
 
+def _of(table: sa.Table) -> sa.ColumnElement[bool]:
+    return table.c.item == sa.bindparam("of")
+
+
+def _by(table: sa.Table) -> sa.ColumnElement[bool]:
+    return table.c.person == sa.bindparam("by")
+
+
+_NUMBER = sa.bindparam("number", type_=sa.Integer())
+_OF_ITEMS = Prepared(lambda database: sa.select(ANSWERS).where(one_of(database, ANSWERS.c.item, "items")))
+_TAKE_AWAY = Prepared(lambda _: ANSWERS.delete().where(_of(ANSWERS), _by(ANSWERS)))
+_LOOK_AWAY = Prepared(lambda _: LEASES.delete().where(_of(LEASES), _by(LEASES)))
+_OPEN = Prepared(lambda _: LABELS.delete().where(_of(LABELS)))
+_COUNT_ANSWERS = Prepared(
+    lambda _: QUEUE.update().where(_of(QUEUE)).values(answers=_NUMBER, open=sa.case((_NUMBER < OVERLAP, 1), else_=0))
+)
+
+
 class AnswerBook:
     """The answers of some items in a transaction that is about to change them."""
 
     def __init__(self, connection: sa.Connection, items: Iterable[int]) -> None:
         self._connection = connection
         self._before: dict[int, Answers] = {item: {} for item in items}
-        query = sa.select(ANSWERS).where(among(connection, ANSWERS.c.item, self._before))
-        for item, person, *values in connection.execute(query):
+        for item, person, *values in _OF_ITEMS(connection, items=listed(connection, self._before)):
             self._before[item][person] = Standing(*values)
         self._now = {item: dict(answers) for item, answers in self._before.items()}
 
@@ -84,18 +101,13 @@ class AnswerBook:
             gone += [{"of": item, "by": person} for person in before if person not in now]
             for person, standing in now.items():
                 if before.get(person) != standing:
-                    kind, class_id, event, at, seconds = standing
-                    row = {"kind": kind, "class": class_id, "event": event, "at": at, "seconds": seconds}
-                    rows.append({"item": item, "person": person} | row)
-        theirs = sa.and_(ANSWERS.c.item == sa.bindparam("of"), ANSWERS.c.person == sa.bindparam("by"))
+                    rows.append((item, person, *standing))
         if gone:
-            self._connection.execute(ANSWERS.delete().where(theirs), gone)
+            _TAKE_AWAY.many(self._connection, gone)
         upsert(self._connection, ANSWERS, rows)
-        if rows:  # who has answered is no longer looking
-            held = sa.and_(LEASES.c.item == sa.bindparam("of"), LEASES.c.person == sa.bindparam("by"))
-            done = [{"of": row["item"], "by": row["person"]} for row in rows if row["person"] != IMPORTED]
-            if done:
-                self._connection.execute(LEASES.delete().where(held), done)
+        done = [{"of": item, "by": person} for item, person, *_ in rows if person != IMPORTED]
+        if done:  # who has answered is no longer looking
+            _LOOK_AWAY.many(self._connection, done)
 
     def _save_labels(self, changed: list[int]) -> None:
         gone, rows = [], []
@@ -104,21 +116,15 @@ class AnswerBook:
             if now is None and before is not None:
                 gone.append({"of": item})
             elif now is not None and now != before:
-                rows.append({"item": item, "class": now.class_id, "at": now.at, "disagree": now.disagree})
+                rows.append((item, *now))
         if gone:
-            self._connection.execute(LABELS.delete().where(LABELS.c.item == sa.bindparam("of")), gone)
+            _OPEN.many(self._connection, gone)
         upsert(self._connection, LABELS, rows)
 
     def _save_queue(self, changed: list[int]) -> None:
         other = [item for item in changed if len(self._now[item]) != len(self._before[item])]
-        if not other:
-            return
-        overlap = read_setting(self._connection, "overlap")
-        rows = [
-            {"of": item, "number": len(self._now[item]), "free": int(len(self._now[item]) < overlap)} for item in other
-        ]
-        update = QUEUE.update().where(QUEUE.c.item == sa.bindparam("of"))
-        self._connection.execute(update.values(answers=sa.bindparam("number"), open=sa.bindparam("free")), rows)
+        if other:
+            _COUNT_ANSWERS.many(self._connection, [{"of": item, "number": len(self._now[item])} for item in other])
 
 
 def label_of(answers: Answers) -> Label | None:

@@ -12,11 +12,14 @@ from cusal.label.store.answer_book import AnswerBook, Standing, standing_to_json
 from cusal.label.store.class_list import ClassList
 from cusal.label.store.connection import Connected, among
 from cusal.label.store.journal import NewEvents, known_uuids
+from cusal.label.store.prepared import Prepared, listed, one_of
 from cusal.label.store.records import ANSWERS as KINDS
 from cusal.label.store.records import Answer, Outcome
 from cusal.label.store.schema import ANSWERS, EVENTS, ITEMS, LABELS
 from cusal.label.store.setting_lines import read_setting
 from cusal.label.store.words import checked, checked_person, fault, person_fault
+
+_EXISTING = Prepared(lambda database: sa.select(ITEMS.c.id).where(one_of(database, ITEMS.c.id, "ids")))
 
 
 class Answers(Connected):
@@ -58,14 +61,33 @@ class Answers(Connected):
             book.save()
         return outcomes
 
-    def labels(self) -> dict[int, int]:
-        """Return the class id of every item with a label."""
+    def labels(self, items: Iterable[int] | None = None) -> dict[int, int]:
+        """Return the class id of every item with a label, or of those among some items.
+
+        Parameters
+        ----------
+        items : iterable of int, optional
+            By default all.
+
+        Returns
+        -------
+        dict of int to int
+            In the order of the items' ids.
+        """
         query = sa.select(LABELS.c.item, LABELS.c["class"]).order_by(LABELS.c.item)
         with self._reading() as connection:
+            if items is not None:
+                query = query.where(among(connection, LABELS.c.item, [int(item) for item in items]))
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def label_counts(self) -> dict[int, int]:
-        """Return the number of items with each label, by class id."""
+        """Return the number of items with each label, by class id.
+
+        Returns
+        -------
+        dict of int to int
+            Classes without labels are left out.
+        """
         with self._reading() as connection:
             return {int(name): value for name, value in counters.read(connection, "class").items() if value}
 
@@ -92,13 +114,30 @@ class Answers(Connected):
             return [Answer(*row) for row in connection.execute(query)]
 
     def history(self, person: str, count: int = 200) -> list[Answer]:
-        """Return a person's latest answers that still stand, newest first."""
+        """Return a person's latest answers that still stand, newest first.
+
+        Parameters
+        ----------
+        person : str
+            Whose.
+        count : int
+            The largest number of answers.
+
+        Returns
+        -------
+        list of Answer
+        """
         query = _answers().where(ANSWERS.c.person == person).order_by(ANSWERS.c.event.desc()).limit(count)
         with self._reading() as connection:
             return [Answer(*row) for row in connection.execute(query)]
 
     def skipped(self) -> list[int]:
-        """Return the items that nobody labelled and somebody passed over as "skip" or "unsure", ascending."""
+        """Return the items that nobody labelled and somebody passed over as "skip" or "unsure", ascending.
+
+        Returns
+        -------
+        list of int
+        """
         unlabelled = ANSWERS.outerjoin(LABELS, ANSWERS.c.item == LABELS.c.item)
         passed = sa.and_(ANSWERS.c.kind != "label", LABELS.c.item.is_(None))
         query = sa.select(ANSWERS.c.item).select_from(unlabelled).where(passed).distinct().order_by(ANSWERS.c.item)
@@ -176,7 +215,7 @@ class Answers(Connected):
 def existing(connection: sa.Connection, items: Iterable[int]) -> set[int]:
     """Return those items that the project has."""
     possible = [item for item in items if 0 <= item < 2**63]
-    return set(connection.scalars(sa.select(ITEMS.c.id).where(among(connection, ITEMS.c.id, possible))))
+    return {row[0] for row in _EXISTING(connection, ids=listed(connection, possible))}
 
 
 def _answers() -> sa.Select[Any]:

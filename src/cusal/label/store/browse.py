@@ -9,9 +9,9 @@ from cusal._types import Indices
 from cusal.errors import UnknownName
 from cusal.label.store import counters
 from cusal.label.store.connection import among
+from cusal.label.store.filters import Filter, Row
 from cusal.label.store.items import item_of
 from cusal.label.store.predictions import LastPredictions, Predictions
-from cusal.label.store.records import Filter, Row
 from cusal.label.store.schema import ANSWERS, ITEMS, LABELS
 from cusal.label.store.words import is_unicode
 
@@ -75,7 +75,7 @@ def _by_prediction(predictions: Predictions, filter: Filter) -> Indices:
 
 def _meeting(connection: sa.Connection, filter: Filter, items: Indices) -> list[int]:
     """Return those items that meet the other conditions too; in the order of the filter, or as they come."""
-    query = _query(connection, filter).where(among(connection, ITEMS.c.id, items.tolist()))
+    query = _query(connection, filter).where(among(connection, _id(filter), items.tolist()))
     if filter.order in ("id", "confidence"):
         met = set(connection.scalars(query))
         return [item for item in items.tolist() if item in met]
@@ -88,7 +88,7 @@ def _listed(connection: sa.Connection, filter: Filter, *, after: int, count: int
     if filter == Filter():  # ids are positions
         return list(range(min(after, number), min(after + count, number))), number
     query = _query(connection, filter)
-    if filter.order != "id":
+    if _needs_label(filter):  # there are only so many
         page = connection.scalars(query.order_by(*_order(filter)).limit(count).offset(after))
         return list(page), connection.scalar(sa.select(sa.func.count()).select_from(query.subquery())) or 0
     most = count + COUNTED
@@ -99,26 +99,39 @@ def _listed(connection: sa.Connection, filter: Filter, *, after: int, count: int
     return found[:count], total
 
 
+def _needs_label(filter: Filter) -> bool:
+    """Return whether only items with a label can meet a filter."""
+    return bool(
+        filter.label is not None or filter.disagree or filter.labelled or filter.order in ("recent", "disagree")
+    )
+
+
+def _id(filter: Filter) -> sa.ColumnElement[int]:
+    """Return the column that is searched: the databases know best what to do with the smaller table alone."""
+    return LABELS.c.item if _needs_label(filter) else ITEMS.c.id
+
+
 def _query(connection: sa.Connection, filter: Filter) -> sa.Select[Any]:
     """Return the ids of items that meet the conditions which the database knows of."""
-    unlabelled = filter.labelled is False
-    given = filter.label is not None or filter.disagree or filter.labelled or filter.order in ("recent", "disagree")
-    query = sa.select(ITEMS.c.id).select_from(ITEMS.join(LABELS, LABELS.c.item == ITEMS.c.id) if given else ITEMS)
+    id = _id(filter)
+    query = sa.select(id)
     if filter.label is not None:
         query = query.where(LABELS.c["class"] == filter.label)
     if filter.disagree:
         query = query.where(LABELS.c.disagree)
     elif filter.disagree is False:
-        query = query.where(~sa.exists().where(LABELS.c.item == ITEMS.c.id, LABELS.c.disagree).correlate(ITEMS))
-    if unlabelled:
-        query = query.where(~sa.exists().where(LABELS.c.item == ITEMS.c.id).correlate(ITEMS))
+        query = query.where(id.not_in(sa.select(LABELS.c.item).where(LABELS.c.disagree)))
+    if filter.labelled is False:
+        labelled = LABELS.alias()
+        query = query.where(~sa.exists().where(labelled.c.item == id))
     answered = [] if filter.person is None else [ANSWERS.c.person == filter.person]
     answered += [] if filter.kind is None else [ANSWERS.c.kind == filter.kind]
     if answered:
-        query = query.where(ITEMS.c.id.in_(sa.select(ANSWERS.c.item).where(*answered)))
-    for word in (filter.text or "").split():
-        query = query.where(_holds(connection, word))
-    return query
+        query = query.where(id.in_(sa.select(ANSWERS.c.item).where(*answered)))
+    words = [_holds(connection, word) for word in (filter.text or "").split()]
+    if words and _needs_label(filter):
+        return query.where(sa.exists().where(ITEMS.c.id == id, *words))
+    return query.where(*words)
 
 
 def _holds(connection: sa.Connection, word: str) -> sa.ColumnElement[bool]:
@@ -132,8 +145,8 @@ def _holds(connection: sa.Connection, word: str) -> sa.ColumnElement[bool]:
 
 def _order(filter: Filter) -> tuple[sa.ColumnElement[Any], ...]:
     if filter.order == "recent":
-        return LABELS.c.at.desc(), ITEMS.c.id.desc()
-    return LABELS.c.disagree.desc(), ITEMS.c.id
+        return LABELS.c.at.desc(), LABELS.c.item.desc()
+    return (LABELS.c.disagree.desc(), LABELS.c.item) if filter.order == "disagree" else (_id(filter),)
 
 
 def _rows(connection: sa.Connection, ids: list[int], predictions: Predictions | None) -> list[Row]:

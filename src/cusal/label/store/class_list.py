@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from cusal.label.store.prepared import Prepared, insert
 from cusal.label.store.schema import CLASSES
 
 # Told apart on white and on black, also by most people who see colours differently; they repeat after twelve classes.
@@ -13,6 +14,9 @@ COLOURS = (
     *("#3b6fd4", "#d9822b", "#2f9e6e", "#c4455c", "#7e5bc2", "#1f9bb3"),
     *("#b0862c", "#b54a9c", "#5f8f2f", "#5b6b7f", "#a8623e", "#4f57a6"),
 )
+
+
+_ALL = Prepared(lambda _: sa.select(CLASSES).order_by(CLASSES.c.place, CLASSES.c.id))
 
 
 class ClassLine(NamedTuple):
@@ -32,8 +36,7 @@ class ClassList:
     """All classes that there ever were."""
 
     def __init__(self, connection: sa.Connection) -> None:
-        rows = connection.execute(sa.select(CLASSES).order_by(CLASSES.c.place, CLASSES.c.id))
-        self.by_id = {row.id: ClassLine(*row) for row in rows}
+        self.by_id = {row[0]: ClassLine(*row) for row in _ALL(connection)}
 
     @property
     def active(self) -> list[ClassLine]:
@@ -62,5 +65,5 @@ class ClassList:
             lines.append(line)
             place += 1
         if lines:
-            connection.execute(CLASSES.insert(), [line._asdict() for line in lines])
+            insert(connection, CLASSES, lines)
         return lines

@@ -12,13 +12,23 @@ class Classes(Connected):
     """What items can be labelled with."""
 
     def classes(self) -> list[LabelClass]:
-        """Return the active classes in order, each with the number of items that are labelled with it."""
+        """Return the active classes in order, each with the number of items that are labelled with it.
+
+        Returns
+        -------
+        list of LabelClass
+        """
         with self._reading() as connection:
             lines, labels = ClassList(connection).active, counters.read(connection, "class")
         return [LabelClass(*line[:6], labels=labels.get(str(line.id), 0)) for line in lines]
 
     def class_names(self) -> dict[int, str]:
-        """Return the name of every class that there ever was, by id, for what speaks of earlier times."""
+        """Return the name of every class that there ever was, also of those that were merged or deleted.
+
+        Returns
+        -------
+        dict of int to str
+        """
         with self._reading() as connection:
             return {line.id: line.name for line in ClassList(connection).by_id.values()}
 

@@ -1,20 +1,17 @@
 """The connection of a project to its database: pictures to read, transactions to write, one writer at a time."""
 
-import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from cusal._database import open_engine
 from cusal.errors import ProjectError, StoreError
+from cusal.label.store.prepared import listed, one_of
 from cusal.label.store.schema import OPENING
-
-COPIED = 100  # rows from which on PostgreSQL is faster with COPY
 
 
 class Connected:
@@ -52,11 +49,11 @@ class Connected:
         To wait for the disk takes longer than everything else, and leases or the state of the worker are not worth it.
         """
         with _translated(self.place), self._turn, self._engine.connect() as connection:
-            if connection.engine.name == "sqlite":
+            if connection.dialect.name == "sqlite":
                 driver: Any = connection.connection.dbapi_connection
                 driver.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}").close()
             with connection.begin():
-                if connection.engine.name == "postgresql":
+                if connection.dialect.name == "postgresql":
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(OPENING)))
                     if not durable:
                         connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
@@ -65,43 +62,12 @@ class Connected:
 
 def among(connection: sa.Connection, column: sa.ColumnElement[Any], values: Iterable[Any]) -> sa.ColumnElement[bool]:
     """Return the condition that a column has one of many values, in a statement that is the same for any number."""
-    listed = list(values)
-    if connection.engine.name == "postgresql":
-        kind = sa.Text() if isinstance(column.type, sa.Text) else sa.BigInteger()
-        return column == sa.any_(sa.bindparam(None, listed, type_=postgresql.ARRAY(kind)))
-    values_of = sa.func.json_each(json.dumps(listed)).table_valued("value")
-    return column.in_(sa.select(values_of.c.value))
-
-
-def insert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows, values in the order of the columns, by the fastest way that the database has."""
-    if not rows:
-        return
-    names = ", ".join(connection.dialect.identifier_preparer.format_column(column) for column in table.columns)
-    if connection.engine.name == "postgresql" and len(rows) > COPIED:
-        driver: Any = connection.connection.dbapi_connection
-        with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({names}) FROM STDIN") as copy:
-            for row in rows:
-                copy.write_row(row)
-        return
-    mark = "?" if connection.engine.name == "sqlite" else "%s"
-    marks = ", ".join([mark] * len(table.columns))
-    connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", list(rows))
-
-
-def upsert(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
-    """Insert rows, or replace those that are there with the same primary key."""
-    if not rows:
-        return
-    insert = (postgresql if connection.engine.name == "postgresql" else sqlite).insert(table)
-    keys = list(table.primary_key.columns)
-    others = {column.name: insert.excluded[column.name] for column in table.columns if not column.primary_key}
-    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=others), rows)
+    return one_of(connection.dialect.name, column, None, listed(connection, values))
 
 
 def next_id(connection: sa.Connection, table: sa.Table) -> int:
     """Return the number after the largest id of a table; writers take turns, so nobody else gets it."""
-    largest = connection.scalar(sa.select(sa.func.max(table.c.id)))
+    largest = connection.exec_driver_sql(f"SELECT max(id) FROM {table.name}").scalar()
     return 0 if largest is None else int(largest) + 1
 
 
@@ -114,3 +80,6 @@ def _translated(place: str) -> Iterator[None]:
         reason = " ".join(str(getattr(error, "orig", error)).split())
         hint = "check that it is a project of cusal and can be written, or that the server is up"
         raise ProjectError(f"cannot use the project {place}: {reason}; {hint}.") from error
+    except (OverflowError, UnicodeEncodeError) as error:  # what a driver raises before the database sees the value
+        kind = "number" if isinstance(error, OverflowError) else "text"
+        raise ProjectError(f"the project {place} cannot store a {kind} that was given ({error}); change it.") from error

@@ -12,12 +12,15 @@ import sqlalchemy as sa
 from cusal._types import Indices
 from cusal.errors import ProjectError, UnknownName
 from cusal.label.store import counters
-from cusal.label.store.connection import Connected, among, insert, next_id
+from cusal.label.store.connection import Connected, among, next_id
 from cusal.label.store.known_labels import take_in
+from cusal.label.store.prepared import Prepared, insert, listed, one_of
 from cusal.label.store.records import STATES, Item, NewItem
 from cusal.label.store.schema import ITEMS
 from cusal.label.store.words import is_unicode
 
+_BY_KEY = Prepared(lambda database: sa.select(ITEMS.c.key, ITEMS.c.id).where(one_of(database, ITEMS.c.key, "keys")))
+_BY_ID = Prepared(lambda database: sa.select(ITEMS).where(one_of(database, ITEMS.c.id, "ids")))
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 CHUNK = 5_000  # items of one transaction: a reader of the project waits no longer than it takes to write them
 
@@ -48,13 +51,38 @@ class Items(Connected):
         return added
 
     def count_items(self, state: str | None = None) -> int:
-        """Return the number of items, or of those in one state ("ok", "missing", "broken")."""
+        """Return the number of items, or of those in one state.
+
+        Parameters
+        ----------
+        state : str, optional
+            "ok", "missing" or "broken"; by default any.
+
+        Returns
+        -------
+        int
+        """
         with self._reading() as connection:
             numbers = counters.read(connection, "items")
         return sum(numbers.values()) if state is None else numbers.get(_state(state), 0)
 
     def item(self, id: int) -> Item:
-        """Return an item; raise a ProjectError where there is none of this id."""
+        """Return an item.
+
+        Parameters
+        ----------
+        id : int
+            Its position among all items.
+
+        Returns
+        -------
+        Item
+
+        Raises
+        ------
+        ProjectError
+            If there is none of this id.
+        """
         return self.items([id])[0]
 
     def items(self, ids: Iterable[int]) -> list[Item]:
@@ -75,12 +103,22 @@ class Items(Connected):
         """
         ids = [int(id) for id in ids]
         with self._reading() as connection:
-            rows = connection.execute(sa.select(ITEMS).where(among(connection, ITEMS.c.id, ids))).all()
+            rows = _BY_ID(connection, ids=listed(connection, filter(_is_possible, ids))).all()
         found = {row.id: item_of(row) for row in rows}
         return [found[id] for id in ids if _is_there(id, found)]
 
     def item_ids(self, state: str | None = "ok") -> Indices:
-        """Return the ids of all items in a state (None: any), ascending."""
+        """Return the ids of all items in a state, ascending.
+
+        Parameters
+        ----------
+        state : str or None
+            "ok", "missing" or "broken"; None for any.
+
+        Returns
+        -------
+        array of shape (n,), int64
+        """
         query = sa.select(ITEMS.c.id).order_by(ITEMS.c.id)
         with self._reading() as connection:
             numbers = counters.read(connection, "items")
@@ -93,7 +131,22 @@ class Items(Connected):
         return np.delete(np.arange(total, dtype=np.int64), aside)  # ids are positions; few are set aside
 
     def texts(self, ids: Iterable[int]) -> list[str]:
-        """Return the texts of items in the order of their ids as given; "" for an item without text."""
+        """Return the texts of items in the order of their ids as given; "" for an item without text.
+
+        Parameters
+        ----------
+        ids : iterable of int
+            In any order.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        ProjectError
+            If the project has no item of one of the ids.
+        """
         ids = [int(id) for id in ids]
         query = sa.select(ITEMS.c.id, ITEMS.c.text)
         with self._reading() as connection:
@@ -101,12 +154,32 @@ class Items(Connected):
         return [found[id] for id in ids if _is_there(id, found)]
 
     def find_keys(self, keys: Iterable[str]) -> dict[str, int]:
-        """Return the ids of those keys that are known."""
+        """Return the ids of those keys that are known.
+
+        Parameters
+        ----------
+        keys : iterable of str
+            Relative paths, ids or rows.
+
+        Returns
+        -------
+        dict of str to int
+        """
         with self._reading() as connection:
             return find_keys(connection, keys)
 
     def mark_item(self, id: int, state: str, note: str | None = None) -> None:
-        """Set the state of an item ("ok", "missing" or "broken") and a note on why."""
+        """Set the state of an item and a note on why.
+
+        Parameters
+        ----------
+        id : int
+            Of the item.
+        state : str
+            "ok", "missing" or "broken".
+        note : str, optional
+            What to show people.
+        """
         self.mark_items([id], state, note)
 
     def mark_items(self, ids: Iterable[int], state: str, note: str | None = None) -> None:
@@ -141,8 +214,7 @@ def item_of(row: Any) -> Item:
 
 def find_keys(connection: sa.Connection, keys: Iterable[str]) -> dict[str, int]:
     """Return the ids of those keys that are known."""
-    query = sa.select(ITEMS.c.key, ITEMS.c.id).where(among(connection, ITEMS.c.key, keys))
-    return {row[0]: row[1] for row in connection.execute(query)}
+    return {row[0]: row[1] for row in _BY_KEY(connection, keys=listed(connection, keys))}
 
 
 def _lines(chunk: Sequence[NewItem]) -> dict[str, tuple[str | None, str | None]]:
@@ -178,6 +250,10 @@ def _state(state: str) -> str:
     if state not in STATES:
         raise UnknownName("state of an item", state, STATES)
     return state
+
+
+def _is_possible(id: int) -> bool:
+    return 0 <= id < 2**63
 
 
 def _is_there(id: int, found: dict[int, Any]) -> bool:

@@ -8,10 +8,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from cusal.label.store.answer_book import AnswerBook, label_of, work_of
-from cusal.label.store.connection import Connected, among, insert, next_id
+from cusal.label.store.connection import Connected, next_id
+from cusal.label.store.prepared import Prepared, insert, listed, one_of
 from cusal.label.store.records import Changes, Event
 from cusal.label.store.schema import EVENTS
 
+_KNOWN = Prepared(lambda database: sa.select(EVENTS.c.uuid).where(one_of(database, EVENTS.c.uuid, "uuids")))
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -39,7 +41,7 @@ class NewEvents:
 
 def known_uuids(connection: sa.Connection, uuids: Iterable[str]) -> set[str]:
     """Return those of some uuids that events already have."""
-    return set(connection.scalars(sa.select(EVENTS.c.uuid).where(among(connection, EVENTS.c.uuid, uuids))))
+    return {row[0] for row in _KNOWN(connection, uuids=listed(connection, uuids))}
 
 
 def find_event(connection: sa.Connection, uuid: str) -> Event | None:
@@ -63,7 +65,12 @@ class Journal(Connected):
     """What took place in a project."""
 
     def latest_event(self) -> int:
-        """Return the number of the latest event, 0 before the first."""
+        """Return the number of the latest event, 0 before the first.
+
+        Returns
+        -------
+        int
+        """
         with self._reading() as connection:
             return _latest(connection)
 
@@ -132,4 +139,4 @@ class Journal(Connected):
 
 
 def _latest(connection: sa.Connection) -> int:
-    return connection.scalar(sa.select(sa.func.max(EVENTS.c.id))) or 0
+    return max(next_id(connection, EVENTS) - 1, 0)

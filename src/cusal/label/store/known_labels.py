@@ -1,5 +1,6 @@
 """Labels that the data bring along: answers of the person "import", stored once however often they are read."""
 
+import json
 import uuid
 from collections.abc import Iterable, Mapping
 
@@ -9,7 +10,7 @@ from cusal.label.store.answer_book import AnswerBook, Standing, standing_to_json
 from cusal.label.store.class_list import ClassList
 from cusal.label.store.connection import Connected, among
 from cusal.label.store.journal import NewEvents, known_uuids
-from cusal.label.store.schema import ITEMS
+from cusal.label.store.schema import EVENTS, ITEMS
 from cusal.label.store.words import IMPORTED
 
 CHUNK = 5_000
@@ -78,17 +79,27 @@ def take_in(connection: sa.Connection, labels: Mapping[str, str]) -> int:
 
 
 def _classes(connection: sa.Connection, labels: Mapping[str, str], ids: Mapping[str, int]) -> dict[str, int]:
-    """Return the class of each name; a name that was merged away leads to the class that it became a part of."""
+    """Return the class of each name, which may since have been renamed or merged; those of new names are added."""
     classes = ClassList(connection)
     found = {line.name: line.id for line in classes.active}
-    for line in classes.by_id.values():
-        living = classes.living(line.id)
-        if living is not None:
-            found.setdefault(line.name, living)
-    names = sorted({labels[key] for key in ids} - found.keys(), key=_natural)
-    for line in classes.add(connection, names):
+    names = {labels[key] for key in ids}
+    if not names <= found.keys():
+        former = [(line.name, line.id) for line in classes.by_id.values()]
+        for name, class_id in [*former, *_renamed(connection)]:
+            living = classes.living(class_id)
+            if living is not None:
+                found.setdefault(name, living)
+    for line in classes.add(connection, sorted(names - found.keys(), key=_natural)):
         found[line.name] = line.id
     return found
+
+
+def _renamed(connection: sa.Connection) -> list[tuple[str, int]]:
+    """Return the former names of classes, latest first."""
+    query = sa.select(EVENTS.c.payload).where(EVENTS.c.kind == "class", EVENTS.c.undone.is_(None))
+    payloads = map(json.loads, connection.scalars(query.order_by(EVENTS.c.id.desc())))
+    changes = (change for payload in payloads for change in payload["fields"])
+    return [(before, class_id) for class_id, field, before, _ in changes if field == "name"]
 
 
 def _natural(name: str) -> tuple[int, float, str]:

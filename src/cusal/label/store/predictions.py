@@ -16,10 +16,26 @@ from cusal.label.store.schema import ROUNDS
 
 @dataclass(frozen=True)
 class Predictions:
-    """What the model says of items, sorted by item.
+    """What the model says of items.
 
-    `items` are ids, `top` and `second` the ids of the two most probable classes, `confidence` the probability of the
-    first, `margin` that of the first less that of the second; all (m,).
+    Parameters
+    ----------
+    items : array of shape (m,), int64
+        Ids of items, ascending.
+    top, second : array of shape (m,), int32
+        Ids of the two most probable classes.
+    confidence : array of shape (m,), float32
+        The probability of the first.
+    margin : array of shape (m,), float32
+        The probability of the first less that of the second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cusal.label import Predictions
+    >>> made = Predictions(*(np.array([value]) for value in (7, 1, 0, 0.8, 0.6)))
+    >>> Predictions.from_bytes(made.to_bytes()).items
+    array([7])
     """
 
     items: Indices
@@ -59,7 +75,18 @@ class LastPredictions(Connected):
     _known: tuple[int, Predictions] | None = None
 
     def predictions(self) -> Predictions | None:
-        """Return the predictions of the last round, or None before there are any; kept until the next round."""
+        """Return the predictions of the last round that has some.
+
+        Returns
+        -------
+        Predictions or None
+            None before there are any. They are kept in memory until the next round.
+
+        Raises
+        ------
+        ProjectError
+            If they are damaged.
+        """
         there = ROUNDS.c.predictions.is_not(None)
         with self._reading() as connection:
             number = connection.scalar(sa.select(sa.func.max(ROUNDS.c.round)).where(there))

@@ -1,6 +1,7 @@
 """A labelling project: the only door to its database."""
 
 import os
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,12 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
         super().__init__(str(place))
         if "://" not in self.place and not Path(self.place).expanduser().is_file():
             raise ProjectError(f"there is no project {self.place}; start one with `cusal label DATA`.")
-        with self._reading() as connection:
-            tables.check(connection, self.place)
+        try:
+            with self._reading() as connection:
+                tables.check(connection, self.place)
+        except ProjectError:
+            self.close()
+            raise
 
     @classmethod
     def create(cls, place: str | os.PathLike[str], settings: Settings) -> "Project":
@@ -91,11 +96,20 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
         ProjectError
             If there is a project already, or the place cannot be written.
         """
-        maker = _Maker(str(place))
+        path = None if "://" in str(place) else Path(place).expanduser()
+        if path is None or path.exists() or not path.parent.is_dir():  # the last two end with an error that says so
+            _make(str(place), settings)
+            return cls(place)
+        draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.new")
         try:
-            maker.make(settings)
+            _make(str(draft), settings)
+            _publish(draft, path)
+        except FileExistsError:
+            raise ProjectError(f"there is a project in {place} already; open it.") from None
+        except OSError as error:
+            raise ProjectError(f"{place} cannot be written ({error.strerror}); name another by --store.") from error
         finally:
-            maker.close()
+            draft.unlink(missing_ok=True)
         return cls(place)
 
     def __enter__(self) -> "Project":
@@ -136,10 +150,22 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
         return settings
 
 
-class _Maker(Connected):
-    """The connection that makes the tables."""
+def _publish(draft: Path, path: Path) -> None:
+    """Put a project in its place: it is there as a whole or not at all, and none is written over."""
+    try:
+        os.link(draft, path)
+    except OSError:  # some disks know no links
+        if path.exists():
+            raise
+        draft.rename(path)
 
-    def make(self, settings: Settings) -> None:
-        with self._writing() as connection:
-            tables.make(connection, self.place)
+
+def _make(place: str, settings: Settings) -> None:
+    """Make the tables of a project."""
+    maker = Connected(place)
+    try:
+        with maker._writing() as connection:
+            tables.make(connection, place)
             write_settings(connection, settings)
+    finally:
+        maker.close()

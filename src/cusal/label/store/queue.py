@@ -7,12 +7,38 @@ from collections.abc import Iterable, Sequence
 import sqlalchemy as sa
 
 from cusal.errors import UnknownName
-from cusal.label.store.connection import Connected, among, next_id, upsert
+from cusal.label.store.connection import Connected, among, next_id
+from cusal.label.store.prepared import Prepared, insert, listed, one_of, upsert
 from cusal.label.store.records import ORIGINS, Pick
 from cusal.label.store.schema import ANSWERS, ITEMS, LEASES, QUEUE
-from cusal.label.store.setting_lines import read_setting
+from cusal.label.store.setting_lines import OVERLAP
 
 LEASE_SECONDS = 300.0
+
+
+def _next(database: str) -> sa.Executable:
+    """The first picks that a person has not answered, and that too few others have answered or are looking at."""
+    person = sa.bindparam("person", type_=sa.Text())
+    now: sa.BindParameter[float] = sa.bindparam("now", type_=sa.Double())
+    mine = sa.exists().where(ANSWERS.c.item == QUEUE.c.item, ANSWERS.c.person == person)
+    looking = sa.select(sa.func.count()).select_from(LEASES)
+    looking = looking.where(LEASES.c.item == QUEUE.c.item, LEASES.c.person != person, LEASES.c.until > now)
+    query = sa.select(QUEUE.c.item, QUEUE.c.origin, QUEUE.c.reason, QUEUE.c.round)
+    query = query.join(ITEMS, ITEMS.c.id == QUEUE.c.item).where(QUEUE.c.open == 1, ITEMS.c.state == "ok", ~mine)
+    query = query.where(QUEUE.c.answers + looking.scalar_subquery() < OVERLAP)
+    most = sa.bindparam("most", type_=sa.Integer())
+    return query.where(~one_of(database, QUEUE.c.item, "exclude")).order_by(QUEUE.c.id).limit(most)
+
+
+_NEXT = Prepared(_next)
+_END_LEASES = Prepared(lambda _: LEASES.delete().where(LEASES.c.until < sa.bindparam("now", type_=sa.Double())))
+_HOLD_ON = Prepared(
+    lambda database: (
+        LEASES.update()
+        .where(LEASES.c.person == sa.bindparam("person"), one_of(database, LEASES.c.item, "items"))
+        .values(until=sa.bindparam("later", type_=sa.Double()))
+    )
+)
 
 
 class Queue(Connected):
@@ -36,28 +62,36 @@ class Queue(Connected):
         UnknownName
             If an origin is none of "random", "cold", "pick", "audit" and "reserve".
         """
-        chosen = {int(pick.item): pick for pick in reversed(picks)}  # the first of those with one item stays
-        for pick in picks:
-            if pick.origin not in ORIGINS:
-                raise UnknownName("origin of a pick", pick.origin, ORIGINS)
+        chosen = _checked(picks)
         with self._writing(durable=False) as connection:
             waiting = sa.and_(QUEUE.c.open == 1, QUEUE.c.answers == 0)
             held = sa.exists().where(LEASES.c.item == QUEUE.c.item, LEASES.c.until > time.time())
             again = among(connection, QUEUE.c.item, chosen)
             connection.execute(QUEUE.delete().where(waiting, sa.or_(~held, again)))
-            answered = among(connection, ANSWERS.c.item, chosen)
-            gone = set(connection.scalars(sa.select(ANSWERS.c.item).where(answered).distinct()))
-            lines = [
-                {"item": item, "origin": chosen[item].origin, "reason": json.dumps(chosen[item].reason)}
-                for item in dict.fromkeys(int(pick.item) for pick in picks)
-                if item not in gone
-            ]
-            first = next_id(connection, QUEUE)
-            rows = [
-                line | {"id": id, "round": round, "answers": 0, "open": 1} for id, line in enumerate(lines, start=first)
-            ]
-            if rows:
-                connection.execute(QUEUE.insert(), rows)
+            _append(connection, chosen, round=round)
+
+    def lengthen_queue(self, picks: Sequence[Pick], *, round: int, most: int | None = None) -> int:
+        """Add picks behind those that wait; unlike `put_queue`, take none away.
+
+        Parameters
+        ----------
+        picks : sequence of Pick
+            What to ask, first one first. Items that are in the queue, have an answer or are set aside are passed over.
+        round : int
+            The round of the model that chose them.
+        most : int, optional
+            The largest number of picks to add; by default all.
+
+        Returns
+        -------
+        int
+            How many were added.
+        """
+        chosen = _checked(picks)
+        with self._writing(durable=False) as connection:
+            fits = sa.select(ITEMS.c.id).where(among(connection, ITEMS.c.id, chosen), ITEMS.c.state == "ok")
+            free = set(connection.scalars(fits.where(~sa.exists().where(QUEUE.c.item == ITEMS.c.id))))
+            return _append(connection, {item: chosen[item] for item in chosen if item in free}, round=round, most=most)
 
     def next_picks(self, person: str, count: int, *, exclude: Iterable[int] = ()) -> list[Pick]:
         """Return the next items for a person, and hold them for five minutes.
@@ -81,30 +115,41 @@ class Queue(Connected):
         """
         exclude, now = [int(item) for item in exclude], time.time()
         with self._writing(durable=False) as connection:
-            overlap = read_setting(connection, "overlap")
-            mine = sa.exists().where(ANSWERS.c.item == QUEUE.c.item, ANSWERS.c.person == person)
-            others = sa.select(sa.func.count()).select_from(LEASES)
-            others = others.where(LEASES.c.item == QUEUE.c.item, LEASES.c.person != person, LEASES.c.until > now)
-            query = sa.select(QUEUE.c.item, QUEUE.c.origin, QUEUE.c.reason, QUEUE.c.round)
-            query = query.join(ITEMS, ITEMS.c.id == QUEUE.c.item).where(QUEUE.c.open == 1, ITEMS.c.state == "ok", ~mine)
-            query = query.where(QUEUE.c.answers + others.scalar_subquery() < overlap)
-            query = query.where(~among(connection, QUEUE.c.item, exclude)).order_by(QUEUE.c.id).limit(count)
-            rows = connection.execute(query).all()
-            connection.execute(LEASES.delete().where(LEASES.c.until < now))
-            own = sa.and_(LEASES.c.person == person, among(connection, LEASES.c.item, exclude))
+            known = listed(connection, exclude)
+            rows = _NEXT(connection, person=person, now=now, exclude=known, most=count).all()
+            _END_LEASES(connection, now=now)
             if exclude:
-                connection.execute(LEASES.update().where(own).values(until=now + LEASE_SECONDS))
-            hold(connection, person, [row.item for row in rows])
+                _HOLD_ON(connection, person=person, items=known, later=now + LEASE_SECONDS)
+            hold(connection, person, [row[0] for row in rows])
         return [Pick(item, origin, json.loads(reason), number) for item, origin, reason, number in rows]
 
     def release(self, person: str, items: Iterable[int]) -> None:
-        """Stop holding items for a person, so that others can have them at once."""
+        """Stop holding items for a person, so that others can have them at once.
+
+        Parameters
+        ----------
+        person : str
+            Who does not need them.
+        items : iterable of int
+            Ids of items.
+        """
         with self._writing(durable=False) as connection:
             those = among(connection, LEASES.c.item, [int(item) for item in items])
             connection.execute(LEASES.delete().where(LEASES.c.person == person, those))
 
     def picks(self, items: Iterable[int]) -> dict[int, Pick]:
-        """Return why items were asked, by item, also those that were answered; items never asked are left out."""
+        """Return why items were asked, also those that were answered.
+
+        Parameters
+        ----------
+        items : iterable of int
+            Ids of items.
+
+        Returns
+        -------
+        dict of int to Pick
+            Items that were never asked are left out.
+        """
         columns = (QUEUE.c.item, QUEUE.c.origin, QUEUE.c.reason, QUEUE.c.round)
         with self._reading() as connection:
             query = sa.select(*columns).where(among(connection, QUEUE.c.item, [int(item) for item in items]))
@@ -112,7 +157,30 @@ class Queue(Connected):
         return {item: Pick(item, origin, json.loads(reason), number) for item, origin, reason, number in rows}
 
 
+def _checked(picks: Sequence[Pick]) -> dict[int, Pick]:
+    """Return picks by item in their order; the first of those with one item stays."""
+    chosen: dict[int, Pick] = {}
+    for pick in picks:
+        if pick.origin not in ORIGINS:
+            raise UnknownName("origin of a pick", pick.origin, ORIGINS)
+        chosen.setdefault(int(pick.item), pick)
+    return chosen
+
+
+def _append(connection: sa.Connection, chosen: dict[int, Pick], *, round: int, most: int | None = None) -> int:
+    """Write picks at the end of the queue, except those that have an answer; return their number."""
+    answered = sa.select(ANSWERS.c.item).where(among(connection, ANSWERS.c.item, chosen)).distinct()
+    gone = set(connection.scalars(answered))
+    asked = [item for item in chosen if item not in gone][:most]
+    lines = [
+        (id, item, chosen[item].origin, round, json.dumps(chosen[item].reason), 0, 1)
+        for id, item in enumerate(asked, start=next_id(connection, QUEUE))
+    ]
+    insert(connection, QUEUE, lines)
+    return len(lines)
+
+
 def hold(connection: sa.Connection, person: str, items: Iterable[int]) -> None:
     """Hold items for a person from now on."""
     until = time.time() + LEASE_SECONDS
-    upsert(connection, LEASES, [{"item": item, "person": person, "until": until} for item in items])
+    upsert(connection, LEASES, [(item, person, until) for item in items])

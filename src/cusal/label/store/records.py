@@ -13,10 +13,38 @@ ACTIONS = ("add", "edit", "merge", "reorder", "delete")
 class Settings:
     """What defines a project, all of it kept in its database.
 
-    `data` is the path of the folder or table, `columns` says what the columns of a table are for (`text`, `label`,
-    `key`: a name or None), `options` how the source was opened, so that the next start opens it alike. `budget` is the
-    number of labels that the people plan to give, `overlap` the number of people who answer each item, `pool` the
-    number of items that the model chooses among, `audit` the share of random checks.
+    Parameters
+    ----------
+    title : str
+        What the pages call it.
+    kind : str
+        "image", "text" or "table" (rows of features).
+    data : str
+        The path of the folder or table.
+    columns : dict
+        What the columns of a table are for: `text`, `label` and `key`, each a name or None, and the `others`.
+    options : dict
+        How the source was opened, so that the next start opens it alike.
+    batch : int
+        Labels between two fits of the model.
+    budget : int or None
+        The number of labels that the people plan to give.
+    overlap : int
+        The number of people who answer each item.
+    seed : int
+        Of every random choice.
+    audit : float
+        The share of items that are asked as random checks.
+    pool : int
+        The number of items that the model chooses among.
+    model, features : str or None
+        A model or features of the user's own, by name or file.
+
+    Examples
+    --------
+    >>> from cusal.label import Settings
+    >>> Settings("Pets", kind="image", data="/data/pets", budget=300).batch
+    10
     """
 
     title: str
@@ -35,7 +63,19 @@ class Settings:
 
 
 class NewItem(NamedTuple):
-    """An item to be read in; `label` is the name of the class that the data already give it."""
+    """An item to be read in.
+
+    Parameters
+    ----------
+    key : str
+        What the data know it by: the relative path of an image, the id or the number of a row.
+    text : str or None
+        The text to label.
+    extra : dict or None
+        The other columns of its row.
+    label : str or None
+        The name of the class that the data already give it.
+    """
 
     key: str
     text: str | None = None
@@ -45,7 +85,23 @@ class NewItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item of a project; `id` is its position, `key` its relative path, its id or its row."""
+    """An item of a project.
+
+    Parameters
+    ----------
+    id : int
+        Its position among all items.
+    key : str
+        Its relative path, its id or its row.
+    text : str or None
+        The text to label.
+    extra : dict or None
+        The other columns of its row.
+    state : str
+        "ok", "missing" or "broken".
+    note : str or None
+        Why it is set aside.
+    """
 
     id: int
     key: str
@@ -57,7 +113,25 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class LabelClass:
-    """A class that items can be labelled with; `labels` is the number of items that are."""
+    """A class that items can be labelled with.
+
+    Parameters
+    ----------
+    id : int
+        Its number, which no other class ever has.
+    name : str
+        What people call it.
+    place : int
+        Its place in the list.
+    key : str or None
+        The key that people chose for it.
+    colour : str
+        As #rrggbb.
+    description : str
+        What annotators are shown.
+    labels : int
+        The number of items with this label.
+    """
 
     id: int
     name: str
@@ -72,11 +146,28 @@ class LabelClass:
 class ClassChange:
     """One change of the classes, with the fields that its action needs.
 
-    - "add": `name`, and any of `key`, `colour`, `description`
-    - "edit": `class_id`, and any of `name`, `key`, `colour`, `description`; None leaves a field as it is, "" clears it
-    - "merge": `class_id` becomes a part of `into`
-    - "reorder": `order`, the ids of the active classes, first one first
-    - "delete": `class_id`; its labels become those of `labels_to`, or, if that is None, its items are open again
+    Parameters
+    ----------
+    uuid, person : str
+        The id of the change, and who makes it.
+    action : str
+        "add", "edit", "merge", "reorder" or "delete".
+    class_id : int, optional
+        The class to edit, to merge into another, or to delete.
+    name, key, colour, description : str, optional
+        To add or to edit. None leaves a field as it is; "" clears a key or description.
+    into : int, optional
+        The class that a merged one becomes a part of.
+    order : tuple of int, optional
+        The ids of the active classes, first one first, to reorder them.
+    labels_to : int, optional
+        The class that the labels of a deleted one go to. With None, its items are open again.
+
+    Examples
+    --------
+    >>> from cusal.label import ClassChange
+    >>> ClassChange("7c1f", "me", "merge", class_id=3, into=1).action
+    'merge'
     """
 
     uuid: str
@@ -94,7 +185,31 @@ class ClassChange:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person said of an item: "label" with a class, "skip" or "unsure"."""
+    """What a person said of an item.
+
+    Parameters
+    ----------
+    uuid : str
+        The id of the answer, made by whoever sends it; an answer is stored once by it.
+    item : int
+        The id of the item.
+    person : str
+        Who answered.
+    kind : str
+        "label", "skip" or "unsure".
+    class_id : int or None
+        The class of a label.
+    at : float or None
+        When, in seconds since 1970; None for now.
+    seconds : float or None
+        How long the person looked.
+
+    Examples
+    --------
+    >>> from cusal.label import Answer
+    >>> Answer("5b2e", item=17, person="ann", class_id=0).kind
+    'label'
+    """
 
     uuid: str
     item: int
@@ -107,7 +222,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Whether an answer is stored, also from an earlier attempt; `reason` says why one was refused."""
+    """Whether an answer is stored.
+
+    Parameters
+    ----------
+    uuid : str
+        Of the answer.
+    stored : bool
+        True also if it was stored by an earlier attempt.
+    reason : str or None
+        Why it was refused.
+    """
 
     uuid: str
     stored: bool
@@ -116,7 +241,23 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that a person did; `undone` is the id of the event that undid it."""
+    """Something that a person did.
+
+    Parameters
+    ----------
+    id : int
+        Its number; events are numbered in order from 1.
+    uuid, person : str
+        Its id from outside, and who did it.
+    at : float
+        When, in seconds since 1970.
+    kind : str
+        "answer", "labels" (many at once), "class", "undo" or "import".
+    payload : dict
+        What was done, and what was there before.
+    undone : int or None
+        The number of the event that undid it.
+    """
 
     id: int
     uuid: str
@@ -129,7 +270,17 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was undone: the id and kind of the event, and the items whose answers changed."""
+    """What was undone.
+
+    Parameters
+    ----------
+    event : int
+        The number of the event.
+    kind : str
+        Its kind.
+    items : list of int
+        The items whose answers it had changed.
+    """
 
     event: int
     kind: str
@@ -138,7 +289,19 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What items are now, of those that events touched; `event` is the latest event that is counted in."""
+    """What items are now, of those that events touched.
+
+    Parameters
+    ----------
+    event : int
+        The number of the latest event that is counted in.
+    labelled : dict of int to int
+        Class ids of the items that have a label.
+    opened : list of int
+        Items without any answer.
+    skipped : list of int
+        Items that people passed over and nobody labelled.
+    """
 
     event: int
     labelled: dict[int, int]
@@ -148,7 +311,19 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """An item to ask about, where it came from and why; `round` is set on what the queue returns."""
+    """An item to ask about.
+
+    Parameters
+    ----------
+    item : int
+        The id of the item.
+    origin : str
+        "random", "cold", "pick", "audit" or "reserve".
+    reason : dict
+        Why it is asked.
+    round : int or None
+        The round that chose it; set on what the queue returns.
+    """
 
     item: int
     origin: str
@@ -158,7 +333,23 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A fit of the model: what it was fitted on, what it says, and the session after it."""
+    """A fit of the model.
+
+    Parameters
+    ----------
+    round : int
+        Its number.
+    labels : int
+        How many labels it was fitted on.
+    report : dict
+        What it says about itself.
+    predictions : bytes or None
+        What it says about items, see `Predictions`.
+    session : bytes or None
+        The session after it.
+    at : float or None
+        When, in seconds since 1970; None for now.
+    """
 
     round: int
     labels: int
@@ -166,37 +357,3 @@ class Round:
     predictions: bytes | None = None
     session: bytes | None = None
     at: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which items to list; None leaves a condition out.
-
-    `label` and `prediction` are class ids, `confidence_low` and `confidence_high` bounds of the prediction's
-    confidence, `person` somebody who answered, `kind` the kind of an answer ("label", "skip", "unsure") by anybody, or
-    by `person`, `disagree` whether people disagree, `text` words to find in text or key, `labelled` whether there is a
-    label. `order` is "id", "confidence" (least sure first), "recent" (latest label first) or "disagree" (those first).
-    """
-
-    label: int | None = None
-    prediction: int | None = None
-    confidence_low: float | None = None
-    confidence_high: float | None = None
-    person: str | None = None
-    kind: str | None = None
-    disagree: bool | None = None
-    text: str | None = None
-    labelled: bool | None = None
-    order: str = "id"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of a list of items: the item, its label, the model's prediction, who answered."""
-
-    item: Item
-    label: int | None
-    prediction: int | None
-    confidence: float | None
-    people: tuple[str, ...]
-    disagree: bool

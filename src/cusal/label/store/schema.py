@@ -70,6 +70,9 @@ EVENTS = Table(
     Column("undone", Number),
     Index("events_by_person", "person", "id"),
 )
+Index(
+    "events_of_classes", EVENTS.c.id, sqlite_where=EVENTS.c.kind == "class", postgresql_where=EVENTS.c.kind == "class"
+)
 
 ANSWERS = Table(
     "answers",

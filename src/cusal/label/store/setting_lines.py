@@ -7,11 +7,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from cusal.errors import InvalidInput, UnknownName
-from cusal.label.store.connection import upsert
+from cusal.label.store.prepared import Prepared, upsert
 from cusal.label.store.records import Settings
 from cusal.label.store.schema import SETTINGS
 
 KINDS = ("image", "text", "table")
+
+_VALUE = Prepared(lambda _: sa.select(SETTINGS.c.value).where(SETTINGS.c.name == sa.bindparam("name")))
+
+# The overlap as a number inside of a statement, so that it need not be read first; a setting is JSON.
+OVERLAP = sa.select(sa.cast(SETTINGS.c.value, sa.Integer)).where(SETTINGS.c.name == "overlap").scalar_subquery()
 
 
 def read_settings(connection: sa.Connection) -> Settings:
@@ -23,16 +28,14 @@ def read_settings(connection: sa.Connection) -> Settings:
 
 def read_setting(connection: sa.Connection, name: str) -> Any:
     """Return the value of one setting."""
-    value = connection.scalar(sa.select(SETTINGS.c.value).where(SETTINGS.c.name == name))
+    value = _VALUE(connection, name=name).scalar()
     return None if value is None else json.loads(value)
 
 
 def write_settings(connection: sa.Connection, settings: Settings) -> None:
     """Write all settings."""
     check(settings)
-    upsert(
-        connection, SETTINGS, [{"name": name, "value": json.dumps(value)} for name, value in asdict(settings).items()]
-    )
+    upsert(connection, SETTINGS, [(name, json.dumps(value)) for name, value in asdict(settings).items()])
 
 
 def changed(settings: Settings, changes: dict[str, Any]) -> Settings:
