@@ -14,7 +14,7 @@ class Progress:
     Parameters
     ----------
     total : int
-        How many things there are.
+        How many things there are. It may be changed on the way, where it is an estimate.
     title : str
         What is being done, such as "scoring".
     unit : str
@@ -65,7 +65,7 @@ class Progress:
         """Count things as done, and show them when it is time."""
         self.done += count
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=self.done, rate=f"{self.rate:,.0f}")
+            self._bar.update(self._bar.task_ids[0], completed=self.done, total=self.total, rate=f"{self.rate:,.0f}")
         elif time.monotonic() - self._shown >= SECONDS_BETWEEN_LINES:
             self._write_line()
 

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
 
+from cusal.errors import CusalError
 from cusal.label import Answer, ClassChange, NewItem, Project, Settings
 from cusal.label.export import load_model, write_export
 from cusal.label.export.project_model import model_of_project
@@ -86,9 +87,7 @@ def test_every_item_without_a_label_is_predicted(texts, tmp_path):
     assert tmp_path / "out" / "model.cusal" in written
     rows = rows_of(tmp_path / "out" / "predictions.csv")
     labelled = texts.labels()
-    assert [int(row["item"]) for row in sorted(rows, key=lambda row: int(row["item"]))] == [
-        item for item in range(200) if item not in labelled
-    ]
+    assert [int(row["item"]) for row in rows] == [item for item in range(200) if item not in labelled]
     assert np.allclose(probs_of(rows, TOPICS).sum(axis=1), 1, atol=1e-5)
     tasks = json.loads((tmp_path / "out" / "label_studio.json").read_text(encoding="utf-8"))
     predicted = {task["meta"]["item"]: task["predictions"][0] for task in tasks if "predictions" in task}
@@ -196,3 +195,44 @@ def test_images_are_predicted_from_their_files(tmp_path):
     paths = [data / row["key"] for row in predictions]
     assert np.abs(model.predict_proba(paths) - probs_of(predictions, model.classes_)).max() < 2e-6
     assert len(list((tmp_path / "out" / "images").rglob("*.png"))) == 40
+
+
+OWN = """
+import numpy as np
+
+def lengths(texts):
+    return np.array([[len(text), text.count("card"), text.count("cash"), text.count("rate")] for text in texts], float)
+"""
+
+
+def test_features_by_a_function_of_the_users_own_are_exported_and_need_trust(tmp_path, monkeypatch):
+    (tmp_path / "own_lengths_of_a_test.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words, truth = texts_of(120)
+    settings = Settings("Mails", "text", "mails.csv", features="own_lengths_of_a_test:lengths", pool=100)
+    rows = [NewItem(str(i), text) for i, text in enumerate(words)]
+    with made(tmp_path, settings, rows, TOPICS) as project:
+        run_rounds(project, truth, 4)
+        write_export(project, tmp_path / "out", ["csv"])
+        predictions = rows_of(tmp_path / "out" / "predictions.csv")
+    assert np.mean([row["label"] == truth[int(row["item"])] for row in predictions]) > 0.9
+    with pytest.raises(CusalError, match="--trust"):
+        load_model(tmp_path / "out" / "model.cusal")
+    model = load_model(tmp_path / "out" / "model.cusal", trusted=True)
+    own = model.predict_proba([words[int(row["item"])] for row in predictions])
+    assert np.abs(own - probs_of(predictions, model.classes_)).max() < 2e-6
+    assert "predict model.cusal NEW_DATA --out predictions.csv --trust" in (tmp_path / "out" / "card.md").read_text()
+
+
+def test_a_model_by_name_is_exported(tmp_path):
+    words, truth = texts_of(120)
+    settings = Settings("Mails", "text", "mails.csv", features="tfidf", model="sklearn.linear_model:LogisticRegression")
+    rows = [NewItem(str(i), text) for i, text in enumerate(words)]
+    with made(tmp_path, settings, rows, TOPICS) as project:
+        run_rounds(project, truth, 4)
+        write_export(project, tmp_path / "out", ["csv"])
+        predictions = rows_of(tmp_path / "out" / "predictions.csv")
+    model = load_model(tmp_path / "out" / "model.cusal")
+    assert model.card["model"]["classifier"] == "LogisticRegression"
+    own = model.predict_proba([words[int(row["item"])] for row in predictions])
+    assert np.abs(own - probs_of(predictions, model.classes_)).max() < 2e-6

@@ -88,7 +88,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: bool = False) -> ItemCl
         return _restored(content, trusted)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise DataError(f"{path} is damaged ({error}); export the model again.") from error
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cusal._progress import Progress
 from cusal._types import Indices
 from cusal.errors import InvalidInput
 from cusal.label.export.card import card_text
@@ -82,17 +83,19 @@ class ProjectModel:
         write_model(path, model_state(*self.model), card_text(card))
 
     def predictions(self, project: Project, ids: Indices) -> Iterator[Predicted]:
-        """Yield the predictions of items, chunk by chunk; those that cannot be read are left out."""
-        classify = self.model.classifier.classify
+        """Yield the predictions of items in their order, chunk by chunk; those that cannot be read are left out."""
         for some in chunks(ids):
+            probs = np.full((len(some), len(self.classes)), np.nan)
             inside = np.array([item in self.places for item in some.tolist()], dtype=np.bool_)
             if inside.any():
                 rows = self.places.of(some[inside].tolist())
-                yield Predicted(project.items(some[inside].tolist()), classify(self.vectors[rows]))
+                probs[inside] = self.model.classifier.classify(self.vectors[rows])
             if not inside.all():
                 made = self.maker.vectors(some[~inside], lambda count: None)
-                if made.has.any():
-                    yield Predicted(project.items(some[~inside][made.has].tolist()), classify(made.matrix))
+                probs[np.flatnonzero(~inside)[made.has]] = self.model.classifier.classify(made.matrix)
+            known = ~np.isnan(probs[:, 0])
+            if known.any():
+                yield Predicted(project.items(some[known].tolist()), probs[known])
 
 
 def model_of_project(project: Project, tell: Tell) -> ProjectModel | None:
@@ -103,7 +106,8 @@ def model_of_project(project: Project, tell: Tell) -> ProjectModel | None:
         tell(NO_MODEL)
         return None
     places, maker = Places(saved.ids), maker_named(project, settings, saved.vectors)
-    _, vectors = remake_vectors(maker, saved, lambda count: None)
+    with Progress(len(saved.ids), title=f"features {maker.name}", unit="items", always=False) as progress:
+        _, vectors = remake_vectors(maker, saved, progress.advance)
     session = unpack(saved.session, vectors, suited_model(settings, len(project.labels())))
     if not _catch_up(session, project.labels(), places):
         tell(NO_MODEL)
