@@ -1,0 +1,145 @@
+"""`PoolClassifier` with pools of 20,000 to 300,000 items: time, memory, and what approximate neighbours cost.
+
+    CUSAL_DATA=... python benchmarks/large_pools.py                  all cases, about five minutes of one core
+    CUSAL_DATA=... python benchmarks/large_pools.py --sizes 20000
+
+Images of MNIST and Fashion-MNIST together, 20 classes, by their first 50 principal components; for 300,000 items also
+the images moved by a pixel to the right or down. "cells" looks for neighbours within the nearest cells, as pools above
+20,000 items do; "exact" compares all pairs. Each case is a process of its own, which reads the features from a file.
+
+    graph      processor seconds of the first fit, which finds the neighbours
+    fit        of a fit after that, to 400 labels
+    predict    of the whole pool
+    MB         most memory in use, above that of the process with the pool and without a model
+    accuracy   on 4,000 images of the test sets, mean over three draws of 100 and of 400 random labels
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results" / "large_pools"
+SIZES, EXACT_UP_TO = (20_000, 100_000, 300_000), 100_000
+COMPONENTS, FITTED_TO, TEST = 50, 20_000, 4_000
+LABELS, DRAWS = (100, 400), 3
+Row = dict[str, Any]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    parser.add_argument("--out", type=Path, default=RESULTS, help="without an ending")
+    parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)  # of a process that the main one starts
+    options = parser.parse_args()
+    if options.case:
+        print(json.dumps(measure(Path(options.case[0]), int(options.case[1]), options.case[2])))
+        return
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for size in map(int, options.sizes.split(",")):
+            write_features(Path(folder), size)
+            for search in ("cells", "exact") if size <= EXACT_UP_TO else ("cells",):
+                command = [sys.executable, __file__, "--case", folder, str(size), search]
+                rows.append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+                print(rows[-1], flush=True)
+    options.out.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+    text = report(rows)
+    print(text)
+    options.out.with_suffix(".txt").write_text(text + "\n")
+
+
+def write_features(folder: Path, size: int) -> None:
+    """Write the features and labels of a pool and of the test set."""
+    from sklearn.decomposition import PCA
+
+    from cusal import datasets
+
+    both = [datasets.load(name) for name in ("mnist", "fashion_mnist")]
+    rng = np.random.default_rng(0)
+    images = np.concatenate([np.asarray(data.train).reshape(-1, 28, 28) for data in both])
+    labels = np.concatenate([data.train_labels + 10 * place for place, data in enumerate(both)])
+    tests = np.concatenate([np.asarray(data.test).reshape(-1, 28, 28) for data in both])
+    test_labels = np.concatenate([data.test_labels + 10 * place for place, data in enumerate(both)])
+    tested = rng.permutation(len(tests))[:TEST]
+    encoder = PCA(COMPONENTS, random_state=0).fit(flat(images[rng.permutation(len(images))[:FITTED_TO]]))
+    moved = [(0, 0), (0, 1), (1, 0)][: -(-size // len(images))]
+    rows = [encoder.transform(flat(np.roll(images, shift, axis=(1, 2)))).astype(np.float32) for shift in moved]
+    chosen = rng.permutation(len(images) * len(moved))[:size]
+    np.save(folder / "pool.npy", np.concatenate(rows)[chosen])
+    np.save(folder / "pool_labels.npy", np.tile(labels, len(moved))[chosen])
+    np.save(folder / "test.npy", encoder.transform(flat(tests[tested])).astype(np.float32))
+    np.save(folder / "test_labels.npy", test_labels[tested])
+
+
+def flat(images: np.ndarray) -> np.ndarray:
+    return images.reshape(len(images), -1).astype(np.float32)
+
+
+def measure(folder: Path, size: int, search: str) -> Row:
+    """Return the figures of one case."""
+    from cusal._items import Subset
+    from cusal.models import PoolClassifier, _neighbours
+
+    _neighbours.EXACT = size if search == "exact" else size - 1
+    pool, labels, test, test_labels = (
+        np.load(folder / f"{name}.npy") for name in ("pool", "pool_labels", "test", "test_labels")
+    )
+    whole = Subset(pool, np.arange(size))
+
+    def fitted(count: int, draw: int) -> PoolClassifier:
+        rows = np.random.default_rng(draw).permutation(size)[:count]
+        return PoolClassifier().fit(pool[rows], labels[rows], unlabelled=whole)
+
+    PoolClassifier().fit(pool[:1000], labels[:1000])  # what is loaded once for all
+    before, started = megabytes(), time.process_time()
+    keeper = fitted(LABELS[-1], 0)
+    graph = time.process_time()
+    fitted(LABELS[-1], 1)
+    refitted = time.process_time()
+    keeper.predict_proba(pool)
+    predicted = time.process_time()
+    accuracy = {
+        count: 100 * np.mean([fitted(count, draw).score(test, test_labels) for draw in range(DRAWS)])
+        for count in LABELS
+    }
+    return {
+        "size": size,
+        "search": search,
+        "graph_s": round(graph - started, 1),
+        "fit_s": round(refitted - graph, 2),
+        "predict_s": round(predicted - refitted, 2),
+        "mb": round(megabytes() - before),
+        "accuracy": {count: round(float(value), 2) for count, value in accuracy.items()},
+    }
+
+
+def megabytes() -> float:
+    """Return the most memory that this process has had so far; `getrusage` would count its parent's too."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def report(rows: list[Row]) -> str:
+    """Return the figures as a table."""
+    columns = ("graph_s", "fit_s", "predict_s", "mb")
+    accuracy = "".join(f"{f'accuracy, {count}':>16}" for count in LABELS)
+    lines = [f"{'items':>8}{'search':>8}" + "".join(f"{name:>11}" for name in columns) + accuracy]
+    for row in rows:
+        values = [row["accuracy"].get(str(count), row["accuracy"].get(count)) for count in LABELS]
+        figures = "".join(f"{row[name]:>11}" for name in columns) + "".join(f"{value:>16.2f}" for value in values)
+        lines.append(f"{row['size']:>8}{row['search']:>8}{figures}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
