@@ -57,6 +57,7 @@ def main() -> None:
         for part in options.part.split(","):
             started = time.perf_counter()
             row[part] = PARTS[part](case, options.repetitions)
+            row.setdefault("repetitions", {})[part] = options.repetitions
             print(f"{name}, {part}: {time.perf_counter() - started:.0f} s", flush=True)
             options.out.write_text(json.dumps(stored, indent=1) + "\n")
     if not options.show:
@@ -141,9 +142,9 @@ CASES: dict[str, Callable[[], Case]] = {
     "ag_news": lambda: trained("text", "ag_news_test7600", 500),
     "sms_spam": lambda: trained("text", "sms_spam", 200),
     "clinc150": lambda: trained("text", "clinc150_full", 2000),
-    "ag_news, self-reported": lambda: self_reported(trained("text", "ag_news_test7600", 500)),
-    "ag_news, worthless": lambda: worthless(trained("text", "ag_news_test7600", 500)),
-    "ag_news, wrong when sure": lambda: wrong_when_sure(trained("text", "ag_news_test7600", 500)),
+    "ag_news self-reported": lambda: self_reported(trained("text", "ag_news_test7600", 500)),
+    "ag_news worthless": lambda: worthless(trained("text", "ag_news_test7600", 500)),
+    "ag_news wrong when sure": lambda: wrong_when_sure(trained("text", "ag_news_test7600", 500)),
 }
 
 
@@ -361,12 +362,12 @@ def tables(cases: dict[str, Any]) -> str:
 
 
 def _intervals(cases: dict[str, Any]) -> Iterator[str]:
-    yield "| predictions | right | " + " | ".join(METHODS) + " |"
-    yield "|---" * (2 + len(METHODS)) + "|"
+    yield "| predictions | right | repetitions | " + " | ".join(METHODS) + " |"
+    yield "|---" * (3 + len(METHODS)) + "|"
     for name, row in cases.items():
         if "intervals" in row:
             cells = " | ".join(_cell(row["intervals"][method]) for method in METHODS)
-            yield f"| {name} | {row['accuracy']:.1%} | {cells} |"
+            yield f"| {name} | {row['accuracy']:.1%} | {row['repetitions']['intervals']} | {cells} |"
 
 
 def _cell(row: dict[str, Any]) -> str:
