@@ -327,3 +327,53 @@ def test_hostile_text_is_shown_as_text(tmp_path, serve_project, new_context):
     page.goto(server.url + "/browse")
     page.locator(".row").first.wait_for()
     assert page.locator(".row .row-text").first.text_content() == hostile
+
+
+def test_a_phone_labels_by_touch(server, new_context):
+    context = new_context(has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(server.url)
+    page.wait_for_selector("#item[data-item]")
+    page.locator("#class-1").tap()
+    page.locator("#class-2").tap()
+    page.locator("#undo").tap()
+    page.locator("#skip").tap()
+    wait_saved(page)
+    assert server.project.labels() == {0: 1}
+    assert server.project.progress()["skipped"] == 1
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
+
+
+def test_a_long_text_keeps_its_lines_and_scrolls(tmp_path, serve_project, new_context):
+    text = "\n\n".join(f"Paragraph {place} of a letter that goes over many lines." for place in range(60))
+    server = serve_project(text_project(tmp_path / "long.cusal.db", [text] * 20, ["yes", "no"]))
+    page = open_label(new_context(), server)
+    assert page.locator("#item p").evaluate("(found) => found.innerText") == text
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("PageDown")
+    assert page.locator("#item .text").evaluate("(found) => found.scrollTop") > 100
+    page.keyboard.press("1")
+    assert page.locator("#item .text").evaluate("(found) => found.scrollTop") == 0
+
+
+def test_the_keys_are_listed_on_request(server, new_context):
+    page = open_label(new_context(), server)
+    page.keyboard.press("?")
+    page.get_by_role("dialog").get_by_text("undo, any number of steps").wait_for()
+    page.keyboard.press("1")  # belongs to the dialog
+    page.keyboard.press("Escape")
+    assert shown_item(page) == 0
+    page.keyboard.press("1")
+    assert shown_item(page) == 1
+
+
+def test_export_names_the_commands_and_says_what_went_wrong(server, new_context):
+    page = new_context().new_page()
+    page.goto(server.url + "/export")
+    page.get_by_text("No file was written yet.").wait_for()
+    page.locator("[value=csv]").uncheck()
+    page.locator("#start").click()
+    page.get_by_text("Choose at least one format.").wait_for()
+    page.locator("[value=jsonl]").check()
+    assert page.locator("code").first.text_content() == "cusal export PROJECT --format jsonl"

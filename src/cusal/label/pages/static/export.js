@@ -36,19 +36,16 @@ async function drawFiles() {
 }
 
 function drawCommands() {
-  const place = page.project.place ?? "PROJECT";
-  const formats = chosen().filter((format) => format !== "model");
-  const more = formats.length ? ` --format ${formats.join(",")}` : "";
+  const more = chosen().length ? ` --format ${chosen().join(",")}` : "";
   const data = page.kind === "image" ? "NEW_IMAGES/" : "NEW_DATA.csv";
   byId("commands").replaceChildren(
-    element("p", { class: "soft" }, "Write labels, predictions and the model:"),
-    command(`cusal export ${quoted(place)}${more}`),
-    element("p", { class: "soft" }, "Use the model on new data:"),
-    command(`cusal predict ${quoted(place)} ${data} --out predictions.csv`),
+    element("p", { class: "soft" }, "PROJECT is what cusal label named when it started."),
+    element("p", {}, "Write labels, predictions and the model:"),
+    command(`cusal export PROJECT${more}`),
+    element("p", {}, "Use the model on new data:"),
+    command(`cusal predict PROJECT ${data} --out predictions.csv`),
   );
 }
-
-const quoted = (text) => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
 function command(words) {
   const copy = async () => {

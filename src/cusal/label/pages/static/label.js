@@ -18,6 +18,8 @@ import { Strip } from "./strip.js";
 import { Timeline } from "./timeline.js";
 import { answerWords, plural, when } from "./words.js";
 
+const LOOKED_BACK = 4; // items answered earlier that the strip shows
+
 const page = await openPage();
 const pace = new Pace();
 const view = new ItemView(byId("item"));
@@ -99,7 +101,7 @@ async function settleUndo(undone, expected) {
   if (!undone) return expected ? draw() : note("There is nothing to undo.");
   const { kind, items } = undone;
   if (kind === "answer" && items[0]?.id === expected?.id) return undefined;
-  if (kind === "answer" && items.length) timeline.reopen(items[0]);
+  if (kind === "answer" && items.length) timeline.reopen({ ...items[0], guess: undefined });
   else
     note(
       kind === "labels"
@@ -206,12 +208,19 @@ function drawClasses() {
 async function fetchPast(item) {
   view.say(element("p", {}, "Fetching…"));
   try {
-    Object.assign(item, await read(`/api/items/${item.id}`, { person: page.person }));
+    await complete(item);
     if (timeline.item === item) draw();
   } catch (error) {
     if (error.status === undefined) throw error;
     view.say(element("p", {}, error.message));
   }
+}
+
+/** Fetch what is not known of an item that was answered before this page was opened. */
+async function complete(item) {
+  if (item.key !== undefined) return;
+  const found = await read(`/api/items/${item.id}`, { person: page.person });
+  Object.assign(item, found, { guess: found.prediction ?? null });
 }
 
 async function fetchGuess(item) {
@@ -324,3 +333,5 @@ const onTheWay = page.queue.entries.filter(({ op, item }) => op === "answer" && 
 timeline.open([...onTheWay.reverse(), ...earlier.answers]);
 draw();
 markReady();
+await Promise.allSettled(timeline.past.slice(-LOOKED_BACK).map(({ item }) => complete(item)));
+draw();

@@ -26,6 +26,8 @@ export class Pictures {
     const picture = new Image();
     picture.decoding = "sync"; // it is on hand: show it with the text around it, not a moment later
     picture.draggable = false;
+    picture.fetchPriority = "high"; // before the small ones
+    picture.addEventListener("load", () => (picture.dataset.loaded = ""));
     picture.addEventListener("error", () => this.#recover(picture, item));
     picture.src = item.image;
     return picture;

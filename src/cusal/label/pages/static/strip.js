@@ -31,7 +31,8 @@ export class Strip {
   }
 
   #cell(item, entry, current) {
-    const cell = this.#cells.get(item.id) ?? this.#make(item);
+    const known = this.#cells.get(item.id);
+    const cell = known && known.dataset.key === String(item.key) ? known : this.#make(item);
     const found = entry?.kind === "label" ? this.settings.find(entry.class) : null;
     const words = entry ? answerWords(entry.kind, found?.name) : "";
     cell.classList.toggle("done", Boolean(entry));
@@ -47,7 +48,7 @@ export class Strip {
   #make(item) {
     const isPicture = document.documentElement.dataset.kind === "image";
     const look = isPicture
-      ? element("img", { src: `/media/${item.id}?side=200`, alt: "", draggable: "false", width: 48, height: 48 })
+      ? element("img", { src: `/media/${item.id}?side=200`, alt: "", draggable: "false", fetchpriority: "low" })
       : element("span", { class: "cell-text" }, summary(item));
     const cell = element(
       "button",
@@ -55,6 +56,7 @@ export class Strip {
         type: "button",
         class: `cell ${isPicture ? "cell-picture" : ""}`,
         "data-id": item.id,
+        "data-key": String(item.key),
         tabindex: -1,
         on: { click: () => this.#click(cell, item.id) },
       },
