@@ -8,7 +8,7 @@ from typing import Any
 
 from cusal.errors import DataError, InvalidInput, ProjectError
 from cusal.label.sources import ReadIn, Source, SourceOptions, default_place, open_source, read_in
-from cusal.label.store import ClassChange, Project, Settings
+from cusal.label.store import ClassChange, Project
 
 FIRST_ROWS = 5_000  # of a table; the worker reads the rest
 FIRST_IMAGES = 20_000  # to list files takes less time than to read rows
@@ -112,11 +112,12 @@ def _continue(project: Project, options: Options, changes: dict[str, Any]) -> So
     given = {name: value for name, value in asdict(options.source).items() if value}
     if "labels" in saved and not Path(saved["labels"]).is_file():
         del saved["labels"]  # they were taken in
+    _refuse_other_data(project, known.data, options.data)
     for name in ("text", "label"):
         _refuse_other(project, f"--{name}", known.columns.get(name), given.get(name))
     source = open_source(options.data, SourceOptions(**(saved | given)))
     found = source.settings()
-    _refuse_other_data(project, known, found)
+    _refuse_other(project, "data of the kind", known.kind, found.kind)
     if "seed" in changes and changes["seed"] != known.seed and project.last_round_number() is not None:
         raise ProjectError(
             f"the project {project.place} was begun with --seed {known.seed}, and has learned from it; "
@@ -134,12 +135,12 @@ def _refuse_other(project: Project, option: str, known: object, given: object) -
         )
 
 
-def _refuse_other_data(project: Project, known: Settings, found: Settings) -> None:
+def _refuse_other_data(project: Project, known: str, given: str) -> None:
     """Raise an error for data that are not those of the project; they may have moved with it, if the old are gone."""
-    other = found.kind != known.kind or found.columns.get("text") != known.columns.get("text")
-    if other or (found.data != known.data and Path(known.data).exists()):
+    path = Path(given).expanduser().resolve()
+    if str(path) != known and Path(known).exists():
         raise ProjectError(
-            f"the project {project.place} is about {known.data}, not {found.data}; "
+            f"the project {project.place} is about {known}, not {path}; "
             "name another project by --store, or give the data that it is about."
         )
 

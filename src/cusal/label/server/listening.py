@@ -95,7 +95,7 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> 
 
 @contextlib.contextmanager
 def _quiet_signals() -> Iterator[None]:
-    """Let the caller clean up: uvicorn raises the signal that ended it again, when all is closed."""
+    """Ignore signals while the caller cleans up: uvicorn raises the one that ended it again."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -69,8 +69,12 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
         super().__init__(str(place))
         if "://" not in self.place and not Path(self.place).expanduser().is_file():
             raise ProjectError(f"there is no project {self.place}; start one with `cusal label DATA`.")
-        with self._reading() as connection:
-            tables.check(connection, self.place)
+        try:
+            with self._reading() as connection:
+                tables.check(connection, self.place)
+        except ProjectError:
+            self.close()
+            raise
 
     @classmethod
     def create(cls, place: str | os.PathLike[str], settings: Settings) -> "Project":
