@@ -135,8 +135,8 @@ def new_context(chromium: Any) -> Iterator[Callable[..., Any]]:
 
 
 def is_fault(said: Any) -> bool:
-    """Return whether a line of the console is an error of the page; that a server is away is none."""
-    return said.type == "error" and "net::ERR_" not in said.text
+    """Return whether a line of the console is an error of the page; a server away or a broken file is none."""
+    return said.type == "error" and "net::ERR_" not in said.text and "/media/" not in said.location["url"]
 
 
 def open_label(context: Any, server: Server) -> Any:

@@ -103,7 +103,7 @@ def test_every_page_opens_without_error_and_every_control_has_a_name(server, new
     page.set_viewport_size({"width": width, "height": 800})
     for path in PAGES:
         page.goto(server.url + path)
-        page.wait_for_load_state("networkidle")
+        page.locator("html[data-ready]").wait_for()
         assert page.evaluate(NAMELESS) == CLEAN, path
 
 

@@ -1,6 +1,7 @@
 // The items that come next, fetched ahead with their pictures, so that labelling never waits and works offline.
 
 import { read, send } from "./api.js";
+import { Pictures } from "./pictures.js";
 
 const LEAST = 15;
 const MOST = 60;
@@ -9,6 +10,7 @@ const MOST_EXCLUDED = 900; // ids that fit into the address of a call
 const SECONDS_AHEAD = 20; // a quick person gets more items ahead
 const SHORT_PAUSE = 1500; // milliseconds until a queue that had too few items is asked again
 const EMPTY_PAUSE = 500; // the same while nothing is on the screen
+const FIRST = 3; // items that stay where they are when the model has chosen others
 const DECODED = 4; // pictures decoded before their turn; the others are only fetched
 
 export class Ahead {
@@ -18,7 +20,7 @@ export class Ahead {
   #busy = false;
   #again = null;
   #timer = null;
-  #pictures = new Map();
+  #pictures = new Pictures((item) => this.#passOver(item));
   #pauses = 0;
   #notBefore = 0; // when the queue may be asked again, in milliseconds
 
@@ -69,17 +71,9 @@ export class Ahead {
     if (item) this.putBack(item);
   }
 
-  /** Return the picture of an item, as an <img> that is loaded ahead. */
+  /** Return the picture of an item, as an <img> that is loaded ahead, or null. */
   picture(item) {
-    if (!item.image) return null;
-    if (!this.#pictures.has(item.id)) {
-      const picture = new Image();
-      picture.decoding = "sync"; // it is on hand: show it with the text around it, not a moment later
-      picture.draggable = false;
-      picture.src = item.image;
-      this.#pictures.set(item.id, picture);
-    }
-    return this.#pictures.get(item.id);
+    return item.image ? this.#pictures.of(item) : null;
   }
 
   /** Fetch until enough items are on hand; `fresh` brings what the model chose since before items that filled in. */
@@ -130,9 +124,9 @@ export class Ahead {
     }
   }
 
-  /** The item on the screen, and those that the model wants answered; the others only filled in while it learned. */
+  /** The first ones, whose pictures are there, and those that the model wants; others filled in while it learned. */
   #kept() {
-    return this.items.filter((item, place) => place === 0 || item.origin !== "reserve");
+    return this.items.filter((item, place) => place < FIRST || item.origin !== "reserve");
   }
 
   #merge(items, fresh) {
@@ -154,6 +148,13 @@ export class Ahead {
     send("/api/release", call).catch(() => {}); // they become free by themselves after five minutes
   }
 
+  /** Drop an item whose picture is broken; the one on the screen stays and says so. */
+  #passOver(item) {
+    if (item === this.items[0]) return;
+    this.drop([item.id]);
+    this.changed(null);
+  }
+
   #wait(milliseconds) {
     this.#notBefore = performance.now() + milliseconds;
     this.#later(milliseconds);
@@ -171,7 +172,7 @@ export class Ahead {
       const picture = this.picture(item);
       if (picture && place < DECODED) picture.decode().catch(() => {}); // a broken picture says so when it is shown
     }
-    for (const id of [...this.#pictures.keys()].slice(0, -MOST - 20)) if (!ids.has(id)) this.#pictures.delete(id);
+    this.#pictures.keep(ids, MOST + 20);
     this.settings.held.hold([...ids]);
     queueMicrotask(() => this.refill());
   }

@@ -2,7 +2,7 @@
 
 import { byId, element, note, show } from "./elements.js";
 import { read } from "./api.js";
-import { openPage } from "./page.js";
+import { markReady, openPage } from "./page.js";
 import { classKeys, isModified, isTyping, keyOf, typesToFind } from "./keys.js";
 import { chooseClass } from "./choose_class.js";
 import { fillFilters, filterQuery, onFilter } from "./browse_filters.js";
@@ -174,3 +174,4 @@ new IntersectionObserver((seen) => seen[0].isIntersecting && root.children.lengt
 fillFilters(page.project);
 onFilter(start);
 await start();
+markReady();

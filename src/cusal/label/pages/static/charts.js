@@ -5,11 +5,20 @@ import { whole } from "./words.js";
 
 const fixed = (number) => Number(number.toFixed(2));
 
-/** A line up to 100 % with an interval and its most likely value; it begins at a quarter below the interval. */
+// Where a scale up to 100 % may begin, and the steps between its ticks.
+const SCALES = [
+  { start: 0.9, step: 0.02 },
+  { start: 0.75, step: 0.05 },
+  { start: 0.5, step: 0.1 },
+  { start: 0.2, step: 0.2 },
+  { start: 0, step: 0.25 },
+];
+
+/** A line up to 100 % with an interval and its most likely value. */
 export function intervalBar({ low, estimate, high }, words) {
-  const start = Math.max(0, Math.floor(4 * low - 0.2) / 4);
+  const { start, step } = SCALES.find((scale) => scale.start <= low - 0.02) ?? SCALES.at(-1);
   const at = (share) => fixed(10 + (580 * (share - start)) / (1 - start));
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => start + part * (1 - start));
+  const ticks = Array.from({ length: Math.round((1 - start) / step) + 1 }, (_, place) => start + place * step);
   return drawing(
     "svg",
     { viewBox: "0 0 600 46", role: "img", "aria-label": words, class: "chart" },
@@ -22,7 +31,7 @@ export function intervalBar({ low, estimate, high }, words) {
           class: "tick",
           x: at(share),
           y: 42,
-          "text-anchor": share === start ? "start" : share === 1 ? "end" : "middle",
+          "text-anchor": share === start ? "start" : share > 0.999 ? "end" : "middle",
         },
         `${Math.round(100 * share)} %`,
       ),
@@ -55,11 +64,7 @@ export function reliabilityDiagram(bins, words) {
       drawing(
         "circle",
         { class: "point", cx: at(confidence), cy: up(right), r: fixed(3 + 6 * Math.sqrt(share / largest)) },
-        drawing(
-          "title",
-          {},
-          `says ${whole(confidence)} %, right ${whole(right)} %, ${whole(share)} % of the items`,
-        ),
+        drawing("title", {}, `says ${whole(confidence)} %, right ${whole(right)} %, ${whole(share)} % of the items`),
       ),
     ),
     drawing("text", { class: "tick", x: at(0.5), y: 304, "text-anchor": "middle" }, "says it is sure, %"),

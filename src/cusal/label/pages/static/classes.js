@@ -2,7 +2,7 @@
 
 import { byId, element, note, show } from "./elements.js";
 import { newId, send } from "./api.js";
-import { openPage } from "./page.js";
+import { markReady, openPage } from "./page.js";
 import { classKeys, COMMANDS, MOST_WITH_KEYS, typesToFind } from "./keys.js";
 import { askDelete, askMerge } from "./class_dialogs.js";
 import { makeDraggable } from "./drag_rows.js";
@@ -208,3 +208,4 @@ document.addEventListener("keydown", (event) => {
   }
 });
 draw();
+markReady();

@@ -2,7 +2,7 @@
 
 import { byId, element, note } from "./elements.js";
 import { read, send } from "./api.js";
-import { openPage } from "./page.js";
+import { markReady, openPage } from "./page.js";
 import { plural, size, when } from "./words.js";
 
 const PAUSE = 700; // milliseconds between looks at an export under way
@@ -101,3 +101,4 @@ byId("form").addEventListener("change", drawCommands);
 drawSummary();
 drawCommands();
 await drawFiles();
+markReady();

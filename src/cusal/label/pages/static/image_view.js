@@ -1,6 +1,7 @@
 // A picture that fits its place; wheel, pinch, + and - zoom, dragging pans, 0 and a double click fit it again.
 
 import { element } from "./elements.js";
+import { isSettled } from "./pictures.js";
 
 const MOST = 24;
 const STEP = 1.4;
@@ -16,8 +17,8 @@ export class ImageView {
     this.picture = picture;
     picture.alt = words;
     picture.className = "picture-image";
-    const wait = element("span", { class: "picture-wait", hidden: picture.complete }, "Loading…");
-    for (const end of ["load", "error"]) picture.addEventListener(end, () => wait.remove(), { once: true });
+    const wait = element("span", { class: "picture-wait", hidden: isSettled(picture) }, "Loading…");
+    for (const end of ["load", "broken"]) picture.addEventListener(end, () => wait.remove(), { once: true });
     this.root = element("div", { class: "picture" }, picture, wait, this.#tools());
     this.#limit();
     this.#listen();
@@ -26,7 +27,7 @@ export class ImageView {
 
   /** Whether the picture can be seen, or will never be. */
   get ready() {
-    return this.picture.complete;
+    return isSettled(this.picture);
   }
 
   zoom(factor, at = null) {
@@ -76,7 +77,7 @@ export class ImageView {
       this.picture.style.setProperty("max-width", `min(100%, ${this.picture.naturalWidth * ENLARGED}px)`);
       this.picture.style.setProperty("max-height", `min(100%, ${this.picture.naturalHeight * ENLARGED}px)`);
     };
-    if (this.picture.complete) set();
+    if (isSettled(this.picture)) set();
     else this.picture.addEventListener("load", set, { once: true });
   }
 

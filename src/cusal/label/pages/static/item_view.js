@@ -2,6 +2,7 @@
 
 import { element } from "./elements.js";
 import { ImageView } from "./image_view.js";
+import { Pictures } from "./pictures.js";
 
 const SHORT = 160; // letters that are set large
 const MEDIUM = 600;
@@ -49,14 +50,13 @@ export class ItemView {
   }
 
   #picture(item, given) {
-    const picture = given ?? new Image();
-    if (!given) picture.src = item.image;
+    const picture = given ?? new Pictures().of(item);
     this.#image = new ImageView(picture, `Item ${item.key ?? item.id}`);
+    const words = "This picture cannot be shown. Skip it.";
     const fail = () =>
-      this.item === item &&
-      this.root.append(element("p", { class: "notice warn item-broken" }, "This picture cannot be shown. Skip it."));
-    if (picture.complete && picture.naturalWidth === 0) queueMicrotask(fail);
-    else picture.addEventListener("error", fail, { once: true });
+      this.item === item && this.root.append(element("p", { class: "notice warn item-broken" }, words));
+    if ("broken" in picture.dataset) queueMicrotask(fail);
+    else picture.addEventListener("broken", fail, { once: true });
     return this.#image.root;
   }
 }

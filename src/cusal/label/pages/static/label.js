@@ -2,7 +2,7 @@
 
 import { byId, element, note, show } from "./elements.js";
 import { read } from "./api.js";
-import { keep, kept, openPage, watchStatus } from "./page.js";
+import { keep, kept, markReady, openPage, watchStatus } from "./page.js";
 import { COMMANDS, isModified, isTyping, keyOf } from "./keys.js";
 import { Ahead } from "./ahead.js";
 import { ClassList } from "./class_list.js";
@@ -323,3 +323,4 @@ const sent = new Set(earlier.answers.map(({ item }) => item));
 const onTheWay = page.queue.entries.filter(({ op, item }) => op === "answer" && !sent.has(item));
 timeline.open([...onTheWay.reverse(), ...earlier.answers]);
 draw();
+markReady();

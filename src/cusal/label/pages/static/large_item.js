@@ -28,11 +28,7 @@ export async function showLarge(page, first, actions) {
     view.show(found);
     list.mark({ label: found.label });
     const said = (found.answers ?? []).map(({ person, kind, class: label, at }) =>
-      element(
-        "li",
-        {},
-        `${person}: ${answerWords(kind, list.find(label)?.name)}, ${when(at)}`,
-      ),
+      element("li", {}, `${person}: ${answerWords(kind, list.find(label)?.name)}, ${when(at)}`),
     );
     const guess = found.prediction && list.find(found.prediction.class);
     facts.replaceChildren(

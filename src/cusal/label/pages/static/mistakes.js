@@ -88,7 +88,7 @@ export class Mistakes {
           },
           "Label is right",
         ),
-        element("button", { type: "button", class: "quiet small", on: { click: () => this.#choose(card) } }, "Other…"),
+        element("button", { type: "button", class: "quiet small", on: { click: () => this.#choose(card) } }, "Other"),
       ),
     );
     return card;

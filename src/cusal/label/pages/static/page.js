@@ -33,6 +33,11 @@ export async function openPage() {
   return page;
 }
 
+/** Note on the page that all of it is there. */
+export function markReady() {
+  document.documentElement.dataset.ready = "";
+}
+
 const identityOf = (project) => String(project.id ?? project.title);
 
 const isField = (target) => target instanceof Element && Boolean(target.closest("input, textarea, select"));

@@ -2,7 +2,7 @@
 
 import { byId, element, show } from "./elements.js";
 import { read } from "./api.js";
-import { openPage, statusWords, watchStatus } from "./page.js";
+import { markReady, openPage, statusWords, watchStatus } from "./page.js";
 import { curveChart, intervalBar, reliabilityDiagram } from "./charts.js";
 import { drawBalance, drawConfusion } from "./class_tables.js";
 import { drawAgreement } from "./agreement.js";
@@ -76,7 +76,7 @@ function drawStopping(stopping) {
       since ? `of the predictions changed with the last ${since} labels` : "of the predictions changed lately",
     ]);
   if (typeof gain === "number")
-    facts.push([`+${(100 * gain).toFixed(1)}`, "points of accuracy are likely from 50 more labels"]);
+    facts.push([`+${gain.toFixed(1)}`, "points of accuracy are likely from 50 more labels"]);
   byId("stopping").replaceChildren(
     element("p", { class: `verdict ${stop ? "good" : ""}` }, stop ? "You can stop." : "More labels help."),
     element("p", {}, sentence(reason)),
@@ -167,4 +167,5 @@ function drawCalibration(calibration) {
 const points = (share) => (100 * share).toFixed(1);
 
 await draw();
+markReady();
 watchStatus((status) => `${status.round} ${status.event}` !== seen && !mistakes.busy && draw().catch(() => {}));
