@@ -79,6 +79,7 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(BIN)/python benchmarks/honest.py
 	$(BIN)/python benchmarks/light_heads.py
 	$(BIN)/python benchmarks/label_store.py
+	$(BIN)/python benchmarks/label_predict.py
 	$(PEERS)/bin/python benchmarks/strategies.py
 	$(PEERS)/bin/python benchmarks/rounds.py
 

@@ -1,5 +1,7 @@
 """A fitted PoolClassifier as plain values, in a file, and back."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -9,6 +11,7 @@ from cusal._object_file import read_objects, write_objects
 from cusal.features import TextFeatures
 from cusal.models import PoolClassifier, _neighbours
 from cusal.models._pool_state import from_state, to_state
+from cusal.models._row_hashes import row_hashes
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -71,3 +74,19 @@ def test_texts_of_the_pool_are_recognised_when_they_are_transformed_again():
     first = features.fit_transform(texts)
     model = PoolClassifier().fit(first[:30], np.arange(30) % 3 == 0, unlabelled=first[30:])
     assert np.abs(model.predict_proba(first) - model.predict_proba(features.transform(texts))).max() < 1e-12
+
+
+def test_tables_of_small_whole_numbers_have_a_hash_for_each_row():
+    rows = np.array(list(itertools.product([0, 1, 2, 3, 4], repeat=6)), dtype=np.float64)
+    assert len(np.unique(row_hashes(rows))) == len(rows)
+    assert np.array_equal(row_hashes(rows), row_hashes(rows.astype(np.float32)))
+    ones = np.eye(2000)
+    assert len(np.unique(row_hashes(np.vstack([ones, 2 * ones, 4 * ones])))) == 6000
+
+
+def test_counts_are_classified_with_a_pool_as_without():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=120)
+    counts = np.column_stack([rng.integers(30, 50, 120), 2 * np.eye(3)[labels]])
+    model = PoolClassifier().fit(counts[:30], labels[:30], unlabelled=counts[30:])
+    assert model.score(counts, labels) == 1

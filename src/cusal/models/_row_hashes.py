@@ -13,8 +13,8 @@ from scipy.sparse import issparse
 Hashes = NDArray[np.uint64]
 
 BLOCK = 1 << 20  # numbers that are mixed together, so that copies of them stay small
-SHIFT = np.uint64(30)
-MIX = np.uint64(0xBF58476D1CE4E5B9)  # of splitmix64 (Steele, Lea and Flood 2014)
+STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # of splitmix64 (Steele, Lea and Flood 2014)
+LAST_SHIFT = 31
 
 
 def row_hashes(X: Any) -> Hashes:
@@ -28,27 +28,29 @@ def row_hashes(X: Any) -> Hashes:
         # float32, since scikit-learn's fit_transform and transform of one text differ in the last bit of float64.
         sums: NDArray[np.float64] = X.astype(np.float32).astype(np.float64) @ rng.random(X.shape[1]) + 0.0
         return _scattered(sums.view(np.uint64).copy())
-    multipliers = rng.integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    offsets = rng.integers(2**64, size=X.shape[1], dtype=np.uint64)
     hashes = np.empty(len(X), dtype=np.uint64)
     step = max(1, BLOCK // max(1, X.shape[1]))
     for start in range(0, len(X), step):
         block = slice(start, start + step)
-        hashes[block] = _mixed(X[block], multipliers)
+        hashes[block] = _mixed(X[block], offsets)
     return hashes
 
 
-def _mixed(X: NDArray[np.floating[Any]], multipliers: Hashes) -> Hashes:
-    # Adding zero makes one of the two zeros.
+def _mixed(X: NDArray[np.floating[Any]], offsets: Hashes) -> Hashes:
+    # Adding zero makes one of the two zeros. Whole numbers differ in their first bits alone: an offset for each column
+    # and a full mix spread that over all bits, where a product would push it out at the top.
     bits = np.ascontiguousarray(X.astype(np.float64) + 0.0).view(np.uint64)
-    total: Hashes = _scattered(bits * multipliers).sum(axis=1, dtype=np.uint64)
+    total: Hashes = _scattered(bits + offsets).sum(axis=1, dtype=np.uint64)
     return total
 
 
 def _scattered(bits: Hashes) -> Hashes:
-    """Return numbers whose order says nothing about the values that they came from."""
-    bits ^= bits >> SHIFT
-    bits *= MIX
-    bits ^= bits >> SHIFT
+    """Return numbers of which every bit depends on all bits of the values that they came from."""
+    for shift, factor in STEPS:
+        bits ^= bits >> np.uint64(shift)
+        bits *= np.uint64(factor)
+    bits ^= bits >> np.uint64(LAST_SHIFT)
     return bits
 
 
