@@ -37,7 +37,7 @@ SEEDS = {"chosen": range(5), "confirm": range(5, 10)}  # what was chosen by, and
 WITH_TABLES = ("docs/results", "docs/ablations", "docs/light-heads", "docs/networks-few-labels", "README")
 DOCUMENTS = [ROOT / f"{name}.md" for name in WITH_TABLES]
 
-HALVES = {"mnist": 220, "fashion_mnist": 220}  # labels at which the presets NAME-best are set beside the paper's T
+HALVES = (420, 220)  # labels of margin, and of the presets NAME-best beside it
 PAIRS = (
     ("margin", "least_confidence"),
     ("cusal-listing", "least_confidence"),
@@ -210,10 +210,10 @@ def network_tables(curves: Curves) -> dict[str, list[str]]:
         made["against"] = against(curves, "diverse_margin", ("margin", "badge", "cusal", "random"))
     if curves.has(RECALIBRATIONS):
         made |= {"recalibrations": recalibrations(curves), "candidates": candidates(curves)}
-    for name, labels in HALVES.items():
+    for name in PAPERS:
         if curves.experiment == f"{name}-best":
             (whole,) = read_curves(name)
-            made["halves"] = halves(curves, whole, "margin", labels)
+            made["halves"] = halves(curves, whole, "margin", HALVES)
     return made
 
 

@@ -44,20 +44,22 @@ def recalibrations(curves: Curves) -> list[str]:
     return lines
 
 
-def halves(curves: Curves, whole: Curves, reference: str, labels: int) -> list[str]:
+def halves(curves: Curves, whole: Curves, reference: str, labels: tuple[int, int]) -> list[str]:
     """Return Markdown lines: each strategy after so many labels, beside a reference of another experiment with more.
 
-    whole: holds the strategy `reference`. p: of Welch's test, since seeds draw other pools in the two.
+    whole: holds the strategy `reference`. labels: of the reference's first row, and of the strategies.
+    p: of Welch's test, since seeds draw other pools in the two.
     """
     lines = [
         "| strategy | labels | seeds | accuracy % | ECE raw | recalibrated ECE | accuracy against the first row |",
         "|---|---|---|---|---|---|---|",
     ]
-    theirs = _at(whole, reference, whole.labelled[-1], ACCURACY)
+    many, few = labels
+    theirs = _at(whole, reference, many, ACCURACY)
+    counts = dict.fromkeys((many, few, int(whole.labelled[-1])))
     for strategy, runs, count in (
-        (reference, whole, whole.labelled[-1]),
-        (reference, whole, labels),
-        *((strategy, curves, labels) for strategy in curves.strategies),
+        *((reference, whole, count) for count in counts),
+        *((strategy, curves, few) for strategy in curves.strategies),
     ):
         ours, raw, recalibrated = (_at(runs, strategy, count, key) for key in (ACCURACY, ECE, RECALIBRATED_ECE))
         name = f"{strategy}, whole pool" if runs is whole else strategy

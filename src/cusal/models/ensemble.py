@@ -35,9 +35,9 @@ def _members_have(method: str) -> Any:
 class Ensemble(Wrapper):
     """The mean of several copies of a classifier, each trained with a seed of its own.
 
-    Use it where a network is trained on few labels: two networks are more accurate than one for twice the training.
-    Strategies see the mean too. Those that need samples, such as `bald`, see the members; those on embeddings see the
-    members' side by side.
+    Use it where a network is trained on few labels and differs from seed to seed. Training takes `members` times as
+    long. Strategies see the mean too. Those that need samples, such as `bald`, see the members; those on embeddings see
+    the members' side by side.
 
     Parameters
     ----------
