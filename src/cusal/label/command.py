@@ -60,6 +60,7 @@ def label(options: Options, listening: Listening) -> None:
         _announce(started, address, access, moved=listening.port is None and bound.getsockname()[1] != PORT)
 
         def ready() -> None:
+            project.set_status("worker", {"state": "starting", "message": ""})  # not what an earlier one said
             supervisor.start()
             if listening.browser:
                 link = f"{address}enter?token={access.token}" if access.token else address

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from cusal.label.store import Pick, Round
+from cusal.label.store import NewItem, Pick, Round
 
 
 def answers(*given, person="me"):
@@ -366,6 +366,11 @@ def test_a_missing_image_is_said_and_set_aside(photos, app_of, tmp_path):
     assert "b.png" in client.get("/media/1").json()["error"]
     assert photos.item(1).state == "missing"
     assert 1 not in [item["id"] for item in client.get("/api/next?count=10").json()["items"]]
+
+
+def test_a_column_that_is_not_a_number_is_null(texts, app_of):
+    texts.add_items([NewItem("odd", "text", {"price": float("nan"), "most": float("inf")})])
+    assert app_of(texts).get("/api/items/40").json()["extra"] == {"price": None, "most": None}
 
 
 def test_a_text_has_no_image(texts, app_of):

@@ -7,7 +7,6 @@ import numpy as np
 from cusal.label.server.predictions import Predictions
 from cusal.label.server.refill import Refill
 from cusal.label.store import Answer, Pick, Round
-from cusal.label.store.longer_queue import lengthen_queue
 
 
 def predictions(items, margin):
@@ -25,7 +24,7 @@ def test_picks_join_at_the_end_and_none_goes(texts):
     texts.put_queue([Pick(3, "pick"), Pick(1, "pick")], round=1)
     texts.answer([Answer("answer-1", 7, "me", "skip")])
     texts.mark_item(8, "broken", "damaged")
-    added = lengthen_queue(texts, [Pick(item, "reserve") for item in (9, 3, 7, 8, 9, 5, 4)], round=1, most=2)
+    added = texts.lengthen_queue([Pick(item, "reserve") for item in (9, 3, 7, 8, 9, 5, 4)], round=1, most=2)
     assert added == 2
     assert ids(texts.next_picks("me", 10)) == [3, 1, 9, 5]
 

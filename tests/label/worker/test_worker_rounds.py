@@ -312,3 +312,15 @@ def test_thousands_of_known_labels_get_a_model_that_scales(make_project, monkeyp
     desk.round()
     assert type(desk.worker.learning.session.model).__name__ == "Pipeline"
     assert project.last_round().report["labels"] == 100
+
+
+def test_new_items_without_vectors_stay_outside_and_the_status_says_why(make_project):
+    desk = Desk(make_project(items=250))
+    desk.labelled(1)
+    desk.project.add_items(NewItem(f"{i}", f"digit number {i}") for i in range(250, 300))
+    desk.worker._looked = 0.0
+    run_until(desk.worker, lambda: "error" in desk.project.status()["features"])
+    assert "there are 300 items; give a row for each" in desk.project.status()["features"]["error"]
+    desk.answer_batch()
+    desk.round()
+    assert desk.project.last_round().labels == 20

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cusal.label.server.export_jobs import ExportJobs
+from cusal.label.server.json_numbers import finite
 from cusal.label.server.media import PictureCache
 from cusal.label.server.predictions import Predictions
 from cusal.label.server.refill import Refill
@@ -132,7 +133,7 @@ class Live:
                 kind=self.kind,
                 text=item.text,
                 image=self.image_url(item.id),
-                extra=item.extra or {},
+                extra=finite(item.extra or {}),
                 state=item.state,
                 note=item.note,
                 guess=guess_of(predictions, item.id, active),

@@ -12,7 +12,6 @@ import numpy as np
 
 from cusal.label.server.predictions import Predictions
 from cusal.label.store import Pick, Project
-from cusal.label.store.longer_queue import lengthen_queue
 
 LENGTH = 200  # picks that are added at a time
 CANDIDATES = 2_000  # looked at in one step: many of them may be answered
@@ -84,7 +83,7 @@ class Refill:
                 Pick(item, "reserve", {"kind": "reserve", "classes": [top, second]})
                 for item, top, second in zip(*(column[rows].tolist() for column in columns), strict=True)
             ]
-            added = lengthen_queue(self.project, picks, round=number, most=LENGTH)
+            added = self.project.lengthen_queue(picks, round=number, most=LENGTH)
             if added < LENGTH:
                 self._place += len(rows)
         return added
@@ -93,4 +92,4 @@ class Refill:
         total = self.project.count_items()
         drawn = self._rng.permutation(total) if total <= CANDIDATES else self._rng.integers(0, total, CANDIDATES)
         picks = [Pick(item, "random", {"kind": "random"}) for item in drawn.tolist()]
-        return lengthen_queue(self.project, picks, round=number, most=LENGTH)
+        return self.project.lengthen_queue(picks, round=number, most=LENGTH)

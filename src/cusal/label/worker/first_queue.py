@@ -26,7 +26,7 @@ class FirstQueue:
         picks = [Pick(item, "random", {"kind": "random"}) for item in self._drawn().tolist()]
         if picks:
             self.project.put_queue(picks, round=0)
-            self._filled_at, self._items = event, items
+        self._filled_at, self._items = event, items
 
     def _drawn(self) -> Indices:
         done = np.array([*self.project.labels(), *self.project.skipped()], dtype=np.int64)

@@ -130,6 +130,9 @@ class Worker:
                 self._give_up(finished.error)
             elif finished.name == "items":
                 self.broken = f"The data cannot be read to their end: {in_one_line(finished.error)}"
+            else:  # new items stay outside until there are others
+                self.learning.news.forget_outside([], self.learning.places)
+                self._note_error(finished.error)
             return
         if finished.name == "items":
             return
@@ -147,11 +150,15 @@ class Worker:
 
     def _give_up(self, error: Exception) -> None:
         """Continue without the vectors that failed: on those that are there, or with a queue in random order."""
-        message = f"Features cannot be computed: {in_one_line(error)}"
+        message = self._note_error(error)
         if self.learning.session is None:
             self.broken = message
         self.coming = []
+
+    def _note_error(self, error: Exception) -> str:
+        message = f"Features cannot be computed: {in_one_line(error)}"
         self.project.set_status("features", {"name": "", "done": 0, "total": 0, "error": message})
+        return message
 
     def _look_for_items(self) -> None:
         """Add items that came in later, or that were labelled outside the sample."""

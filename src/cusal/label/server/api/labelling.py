@@ -22,7 +22,6 @@ from cusal.label.server.replies import (
     UndoReply,
 )
 from cusal.label.store import Answer
-from cusal.label.store.answer_book import Standing, label_of
 
 router = APIRouter(tags=["labelling"])
 
@@ -104,7 +103,7 @@ def item(id: ItemNumber, live: LiveProject, person: WhoAsks = "me") -> ItemDetai
     return ItemDetails(
         **shown.model_dump(),
         answers=[_given(one) for one in given],
-        label=_label(given),
+        label=live.project.labels([id]).get(id),
         prediction=guess_of(live.predictions(), id, active),
     )
 
@@ -132,13 +131,3 @@ def _given(one: Answer) -> GivenAnswer:
     return GivenAnswer(
         item=one.item, person=one.person, kind=one.kind, class_id=one.class_id, at=one.at or 0.0, seconds=one.seconds
     )
-
-
-def _label(given: list[Answer]) -> int | None:
-    """Return the label that follows from the answers to one item, oldest first."""
-    answers = {
-        one.person: Standing(one.kind, one.class_id, place, one.at or 0.0, one.seconds)
-        for place, one in enumerate(given)
-    }
-    found = label_of(answers)
-    return None if found is None else found.class_id

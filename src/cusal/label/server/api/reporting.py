@@ -1,10 +1,10 @@
 """The call of the Progress page: the last round, the curves over all rounds, agreement between people."""
 
-import math
 from typing import Any
 
 from fastapi import APIRouter
 
+from cusal.label.server.json_numbers import finite
 from cusal.label.server.parameters import LiveProject
 from cusal.label.server.replies import ReportReply
 
@@ -38,12 +38,3 @@ def _point(one: dict[str, Any]) -> dict[str, Any]:
         "changed": stopping.get("changed"),
         "ece": calibration.get("ece_after"),
     }
-
-
-def finite(value: Any) -> Any:
-    """Return a value of JSON with None for what is not a number; JSON has no NaN."""
-    if isinstance(value, dict):
-        return {str(key): finite(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
