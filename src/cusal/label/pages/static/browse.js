@@ -5,7 +5,7 @@ import { read } from "./api.js";
 import { markReady, openPage } from "./page.js";
 import { classKeys, isModified, isTyping, keyOf, typesToFind } from "./keys.js";
 import { chooseClass } from "./choose_class.js";
-import { fillFilters, filterQuery, onFilter } from "./browse_filters.js";
+import { fillFilters, filterQuery, foldFilters, onFilter } from "./browse_filters.js";
 import { itemRow, redress } from "./browse_rows.js";
 import { Selection } from "./selection.js";
 import { showLarge } from "./large_item.js";
@@ -172,6 +172,7 @@ new IntersectionObserver((seen) => seen[0].isIntersecting && root.children.lengt
 }).observe(byId("more"));
 
 fillFilters(page.project);
+foldFilters();
 onFilter(start);
 await start();
 markReady();

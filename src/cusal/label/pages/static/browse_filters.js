@@ -28,6 +28,12 @@ export function fillFilters({ classes, progress }) {
   }
 }
 
+/** On a phone, hide the choices behind their heading as long as none is made. */
+export function foldFilters() {
+  const isNarrow = matchMedia("(max-width: 52rem)").matches;
+  byId("filter-more").open = !isNarrow || location.search.length > 1;
+}
+
 const option = (value, words) => element("option", { value }, words);
 
 /** Return the filter as the server's call wants it. */

@@ -1,6 +1,6 @@
 // One item in the list: a small picture or a text, its label, what the model says.
 
-import { element, paint } from "./elements.js";
+import { breakable, element, paint } from "./elements.js";
 import { summary } from "./strip.js";
 import { percent } from "./words.js";
 
@@ -17,7 +17,7 @@ export function itemRow(row, page) {
       })
     : element("span", { class: "row-text", dir: "auto" }, row.text ?? summary(row));
   const label = element("span", { class: "row-label" }, element("span", { class: "dot" }), element("span", {}));
-  const guess = element("span", { class: "row-guess" }, element("span", {}));
+  const guess = element("span", { class: "row-guess" });
   const box = element("span", { class: "row-box", "aria-hidden": "true" });
   const people = element("span", { class: "row-people" });
   const parts = isPicture
@@ -49,7 +49,9 @@ export function redress(made, row, page) {
   place.firstElementChild.hidden = !label;
   paint(place, label?.colour);
   const said = made.querySelector(".row-guess");
-  said.firstElementChild.textContent = guess ? `model: ${guess.name}, ${percent(row.confidence ?? 0)}` : "";
+  const share = row.confidence === null ? "" : percent(row.confidence);
+  const parts = [element("span", { class: "row-prefix" }, "model: "), breakable(guess?.name ?? "")];
+  said.replaceChildren(...(guess ? [element("span", {}, parts), element("span", { class: "row-share" }, share)] : []));
   said.title = guess ? `The model says ${guess.name}` : "";
   said.classList.toggle("differs", Boolean(label && guess && label !== guess));
   const people = made.querySelector(".row-people");

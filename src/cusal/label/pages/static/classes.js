@@ -43,7 +43,7 @@ function row(found, place, key) {
   const last = page.project.classes.length - 1;
   const made = element(
     "li",
-    { class: "class-row", "data-id": found.id, "aria-label": found.name },
+    { class: "class-row", "data-id": found.id },
     element(
       "div",
       { class: "class-moves" },
@@ -65,7 +65,7 @@ function row(found, place, key) {
     }),
     keyField(found, key),
     field(found, "name", "class-title", `Name of ${found.name}`, ""),
-    field(found, "description", "class-text", `Description of ${found.name}`, "Description, shown to those who label"),
+    field(found, "description", "class-text", `Description of ${found.name}`, "Description"),
     element("a", { class: "class-labels", href: `/browse?label=${found.id}` }, plural(found.labels ?? 0, "label")),
     element(
       "div",
@@ -130,16 +130,15 @@ function field(found, name, style, words, placeholder) {
 }
 
 function keyField(found, key) {
-  const hidden = typesToFind(page.project.classes);
+  if (typesToFind(page.project.classes)) return element("span", { class: "class-key" });
   const made = element("input", {
     class: "class-key",
     value: found.key ?? "",
-    placeholder: hidden ? "" : (key ?? ""),
+    placeholder: key ?? "",
     maxlength: 1,
     "aria-label": `Key of ${found.name}`,
     title: "Its key; empty for the next free one",
     autocomplete: "off",
-    disabled: hidden,
     "data-field": `key ${found.id}`,
   });
   made.addEventListener("focus", () => made.select());
