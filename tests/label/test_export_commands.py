@@ -100,6 +100,7 @@ def test_export_says_what_is_wrong_in_one_line(cusal, learned, tmp_path):
     assert (code, "there is no project" in err) == (1, True)
 
 
+@pytest.mark.slow
 def test_the_server_can_export_in_a_process_of_its_own(learned, tmp_path):
     (tmp_path / "exports").mkdir()
     command = [sys.executable, "-m", "cusal.label.export", learned, "--out", tmp_path / "exports", "--zip"]
@@ -210,3 +211,45 @@ def test_the_card_of_the_exported_model_says_where_texts_are(cusal, learned, tmp
     card = json.loads((tmp_path / "out" / "card.json").read_text(encoding="utf-8"))
     assert card["model"]["columns"]["text"] == "message"
     assert plain_cell(card["title"]) == "mails"
+
+
+def learn_imported(project, labels):
+    """Import labels, and let a worker learn from them."""
+    project.import_labels(labels)
+    worker = Worker(project)
+    while project.last_round_number() is None:
+        worker.step()
+    project.close()
+
+
+def test_rows_of_a_table_are_predicted_also_beside_a_column_of_prose(cusal, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame({"age": rng.integers(0, 90, 100), "town": rng.choice(["Bern", "Rome"], 100)})
+    table.to_csv(tmp_path / "people.csv", index=False)
+    named = [(str(row + 1), "old" if age > 45 else "young") for row, age in enumerate(table["age"][:50])]
+    learn_imported(start(tmp_path / "people.csv", [], features=None), named)
+    new = table.assign(note=[f"a long remark that says nothing of number {i} at all" for i in range(100)])
+    new[["note", "town", "age"]].to_csv(tmp_path / "new.csv", index=False)
+    code, _, err = cusal("predict", tmp_path / "people.csv", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    assert code == 0, err
+    predicted = read(tmp_path / "p.csv")
+    assert predicted["key"].tolist() == list(range(1, 101))
+    assert (predicted["label"] == ["old" if age > 45 else "young" for age in table["age"]]).mean() > 0.9
+
+
+def test_a_model_of_vectors_takes_vectors(cusal, tmp_path):
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(150, 5)).astype(np.float32)
+    names = ["plus" if row[0] > 0 else "minus" for row in vectors]
+    np.save(tmp_path / "own.npy", vectors[:100])
+    np.save(tmp_path / "new.npy", vectors[100:])
+    mails(100).to_csv(tmp_path / "mails.csv", index=False)
+    project = start(tmp_path / "mails.csv", [], features=str(tmp_path / "own.npy"))
+    learn_imported(project, [(f"0-{i}", names[i]) for i in range(60)])
+    code, _, err = cusal("predict", tmp_path / "mails.csv", tmp_path / "new.npy", "--out", tmp_path / "p.jsonl")
+    assert code == 0, err
+    predicted = read(tmp_path / "p.jsonl")
+    assert predicted["key"].tolist() == list(range(50))
+    assert (predicted["label"] == names[100:]).mean() > 0.85
+    code, _, err = cusal("predict", tmp_path / "mails.csv", tmp_path / "mails.csv")
+    assert (code, "was fitted on vectors from a file" in err) == (1, True)

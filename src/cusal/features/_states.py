@@ -53,6 +53,11 @@ def table_state(features: TableFeatures) -> dict[str, Any]:
     }
 
 
+def numeric_columns(features: TableFeatures) -> list[bool]:
+    """Return which columns of a table fitted `TableFeatures` took for numbers."""
+    return [isinstance(column, _Numbers) for column in features.columns_]
+
+
 def table_features(state: Mapping[str, Any]) -> TableFeatures:
     """Return the fitted features of `table_state`."""
     features = TableFeatures(**state["settings"])

@@ -22,8 +22,7 @@ from cusal._import_name import import_name
 from cusal._types import Indices
 from cusal.errors import DataError, InvalidInput
 from cusal.features import TableFeatures, TextFeatures, sentence_vectors
-from cusal.features._states import table_features, table_state, text_features, text_state
-from cusal.features.tables import _Numbers
+from cusal.features._states import numeric_columns, table_features, table_state, text_features, text_state
 
 
 @dataclass(frozen=True)
@@ -152,8 +151,7 @@ class Table:
                 f"columns {', '.join(self.columns)}."
             )
         cells = np.empty((len(items), len(self.columns)), dtype=object)
-        for place, name in enumerate(self.columns):
-            numeric = isinstance(self.features.columns_[place], _Numbers)
+        for place, (name, numeric) in enumerate(zip(self.columns, numeric_columns(self.features), strict=True)):
             cells[:, place] = [_as_number(row.get(name)) if numeric else row.get(name) for row in items]
         return Vectorised.whole(self.features.transform(cells))
 
