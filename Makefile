@@ -75,7 +75,11 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/heads.py
+	$(BIN)/python benchmarks/heads.py --tables
 	$(BIN)/python benchmarks/texts.py
+	$(BIN)/python benchmarks/stopping.py
+	$(BIN)/python benchmarks/features.py
+	$(BIN)/python benchmarks/large_pools.py
 	$(BIN)/python benchmarks/honest.py
 	$(BIN)/python benchmarks/light_heads.py
 	$(BIN)/python benchmarks/label_store.py

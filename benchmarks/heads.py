@@ -149,14 +149,11 @@ def measure(name: str, seed: int, task: Task, heads: Sequence[str], counts: Sequ
             fitted = time.process_time()
             probs = predict(task.test)
             times = {"fit_ms": 1e3 * (fitted - started), "predict_ms": 1e3 * (time.process_time() - fitted)}
-            scores = {
-                "accuracy": float(np.mean(classes[probs.argmax(axis=1)] == task.test_labels)),
-                "ece": metrics.ece(probs, task.test_labels, classes=classes)
-                if set(task.test_labels) <= set(classes)
-                else float("nan"),
-            }
+            accuracy = float(np.mean(classes[probs.argmax(axis=1)] == task.test_labels))
+            known = set(task.test_labels) <= set(classes)  # a class without a label has no column
+            ece = round(metrics.ece(probs, task.test_labels, classes=classes), 4) if known else None
             row = {"task": name, "seed": seed, "head": head, "labels": labels}
-            row |= {key: round(value, 4) for key, value in scores.items()}
+            row |= {"accuracy": round(accuracy, 4), "ece": ece}
             rows.append(row | {key: round(value, 1) for key, value in times.items()})
     rows[0]["graph_ms"] = round(1e3 * graph, 1)
     del keeper
@@ -225,6 +222,10 @@ def mean_accuracy(rows: list[Case], name: str, head: str) -> float:
     return float(accuracies(rows, task=name, head=head).mean())
 
 
+def mean_ece(rows: list[Case], head: str) -> float:
+    return float(np.mean([row["ece"] for row in rows if row["head"] == head and row["ece"] is not None]))
+
+
 def summarise(rows: list[Case], heads: Sequence[str], counts: Sequence[int], base: str) -> list[Case]:
     """Return points of accuracy against the base, over tasks and by the number of labels, and times."""
     tasks = list(dict.fromkeys(row["task"] for row in rows))
@@ -259,7 +260,7 @@ def summarise(rows: list[Case], heads: Sequence[str], counts: Sequence[int], bas
                 "tasks_won": sum(points > 0 for points in by_task.values()),
                 "tasks": len(tasks),
                 "p_task_by_seed": None if head == base else float(wilcoxon(by_pair).pvalue),
-                "ece": round(float(np.nanmean([row["ece"] for row in rows if row["head"] == head])), 4),
+                "ece": round(mean_ece(rows, head), 4),
                 "fit_ms": round(float(np.median([row["fit_ms"] for row in timed])), 1),
                 "predict_ms": round(float(np.median([row["predict_ms"] for row in timed])), 1),
             }

@@ -92,6 +92,18 @@ def test_a_session_takes_these_for_its_evidence(monkeypatch):
     assert estimate.low <= np.mean(session.predict(X[120:400]) == y[120:400]) <= estimate.high
 
 
+def test_it_is_the_model_of_a_frame_and_survives_saving(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = load_breast_cancer(return_X_y=True)
+    frame = pandas.DataFrame(X[:300]).rename(columns=str)
+    session = cusal.Session(frame, labelled=(range(110), y[:110]), seed=3)
+    assert isinstance(session.model.model, TableClassifier)
+    query = session.ask(5)
+    assert session.model.model_.trees_model_ is not None
+    session.save(tmp_path / "session")
+    assert cusal.Session.load(tmp_path / "session", frame).ask(5).indices.tolist() == query.indices.tolist()
+
+
 def test_classes_with_a_single_item_are_no_error():
     X, y = load_digits(return_X_y=True)
     y = np.where(np.arange(len(y)) == 3, 77, y)

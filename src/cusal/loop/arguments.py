@@ -33,8 +33,8 @@ def as_model(model: Any) -> Model:
 
 
 def default_model(items: Any) -> Model:
-    """Return the model for few labels: `PoolClassifier`, on features of texts or of tables where items are such."""
-    from cusal.models import PoolClassifier, PoolPipeline  # loads scikit-learn, as the next do
+    """Return the model for few labels: `PoolClassifier`, of texts on their features; of frames `TableClassifier`."""
+    from cusal.models import PoolClassifier, PoolPipeline, TableClassifier  # loads scikit-learn, as the next do
 
     if are_texts(items):
         from cusal.features import TextFeatures
@@ -43,7 +43,7 @@ def default_model(items: Any) -> Model:
     if is_frame(items):
         from cusal.features import TableFeatures
 
-        return PoolPipeline(TableFeatures(), PoolClassifier())
+        return PoolPipeline(TableFeatures(), TableClassifier())
     return PoolClassifier()
 
 
