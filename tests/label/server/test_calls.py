@@ -378,7 +378,6 @@ def test_a_text_has_no_image(texts, app_of):
 
 
 def test_pages_and_their_files_are_there(texts, app_of):
-    pytest.importorskip("jinja2")
     client = app_of(texts)
     for path in ("/", "/progress", "/browse", "/classes", "/export"):
         reply = client.get(path)

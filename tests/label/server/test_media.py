@@ -7,10 +7,6 @@ import zlib
 
 import numpy as np
 import pytest
-
-pytest.importorskip("PIL")
-pytest.importorskip("fastapi")
-
 from PIL import Image
 
 from cusal.label.server.media import BrokenFile, MissingFile, Picture, PictureCache, draw, find_file, picture_tag

@@ -3,10 +3,6 @@
 import re
 
 import pytest
-
-pytest.importorskip("fastapi")
-
-from fastapi.testclient import TestClient
 from PIL import Image
 
 from cusal.label.server.security import HEADERS, MOST_BYTES, Access, WrongTokens, host_name
@@ -240,7 +236,7 @@ def test_a_body_that_is_no_json_object_is_refused(texts, app_of, body):
 
 
 def test_unknown_methods_are_refused(texts, app_of):
-    client: TestClient = app_of(texts)
+    client = app_of(texts)
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
         reply = client.request(method, "/api/exports")
         assert reply.status_code == 405

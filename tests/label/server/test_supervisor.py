@@ -8,8 +8,6 @@ import time
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from cusal.label.server import supervisor as module
 from cusal.label.server.supervisor import Supervisor
 from cusal.label.store import Project, Settings
@@ -96,7 +94,6 @@ def test_stops_while_it_waits_to_start_again():
 
 
 def test_a_worker_ends_although_its_server_was_killed_while_it_started(tmp_path):
-    pytest.importorskip("sqlalchemy")
     with Project.create(tmp_path / "texts.db", Settings(title="Texts")):
         server = """
 import sys, time
