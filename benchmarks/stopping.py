@@ -56,12 +56,12 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="lbfgs failed to converge")
     warnings.filterwarnings("ignore", message="The number of unique classes")  # few labels of many classes
     rows = json.loads(options.out.read_text())["rows"] if options.out.exists() else []
-    done = {key_of(row) for row in rows}
+    done = {key_of(row) for row in rows if row["judged"]}
     seeds = [int(seed) for seed in options.seeds.split(",")]
     for name in options.tasks.split(","):
         started = time.perf_counter()
         for row in new_rows(name, options.models.split(","), seeds, done):
-            rows.append(row)
+            rows = [*(other for other in rows if key_of(other) != key_of(row)), row]
             options.out.write_text(to_json(rows))
         print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
     text = report(rows)
@@ -179,6 +179,8 @@ def estimates(rows: list[Row]) -> Callable[[int], str]:
 
     def written(count: int) -> str:
         found = [one for row in rows for one in row["judged"] if one["labels"] == count]
+        if not found:
+            return f"{'-':>12}{'-':>8}{'-':>6}"
         error = 100 * np.mean([abs(one["estimate"] - one["truth"]) for one in found])
         covers = np.mean([one["low"] <= one["truth"] <= one["high"] for one in found])
         half = 50 * np.mean([one["high"] - one["low"] for one in found])

@@ -72,15 +72,18 @@ def run(case: str, texts: list[str], labels: np.ndarray, seed: int) -> float:
 def report(found: dict[tuple[str, str], list[float]]) -> str:
     """Return the mean over seeds by task and case, and the paired differences to the default."""
     tasks = list(dict.fromkeys(task for task, _ in found))
-    seeds = len(next(iter(found.values())))
-    lines = [f"seeds 0 to {seeds - 1}", f"{'':28}" + "".join(f"{task:>20}" for task in tasks)]
+    lines = [f"{'':28}" + "".join(f"{task:>20}" for task in tasks)]
+    lines.append(f"{'seeds':28}" + "".join(f"{len(found[task, next(iter(CASES))]):20}" for task in tasks))
     lines += [f"{case:28}" + "".join(f"{np.mean(found[task, case]):20.1f}" for task in tasks) for case in CASES]
     base = np.concatenate([found[task, "default, diverse_margin"] for task in tasks])
     for case in CASES:
         if case != "default, diverse_margin":
             difference = base - np.concatenate([found[task, case] for task in tasks])
             p = float(wilcoxon(difference).pvalue)
-            lines.append(f"default, diverse_margin against {case}: {difference.mean():+.1f} points (p = {p:.3f})")
+            pairs = f"{len(difference)} pairs of task and seed"
+            lines.append(
+                f"default, diverse_margin against {case}: {difference.mean():+.1f} points (p = {p:.3f}, {pairs})"
+            )
     return "\n".join(lines)
 
 

@@ -17,6 +17,7 @@ from cusal.errors import InvalidInput
 PORT = 8765
 PORTS_TRIED = 100
 SECONDS_TO_END = 3
+SECONDS_KEPT = 75  # that a silent connection stays open: longer than anybody looks at one item, as a rule
 
 
 def open_socket(host: str, port: int | None) -> socket.socket:
@@ -84,7 +85,12 @@ class _Server(uvicorn.Server):
 def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until SIGINT or SIGTERM; `ready` is called once, when the server answers."""
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=SECONDS_TO_END, server_header=False
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=SECONDS_KEPT,
+        timeout_graceful_shutdown=SECONDS_TO_END,
     )
     with _quiet_signals(), warnings.catch_warnings():
         from PIL import Image
