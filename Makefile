@@ -43,8 +43,8 @@ test-slow: $(VENV)/.compiled  ## The slow tests
 test-peers: $(PEERS)/.peers  ## Compare with scikit-activeml and netcal, in an environment of its own
 	$(PEERS)/bin/python $(PYTEST) -m peer
 
-test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch
-	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick
+test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch and the app
+	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick --ignore tests/label
 
 coverage: $(VENV)/.compiled  ## The same tests as make test, and which lines they miss
 	$(BIN)/python $(PYTEST) --cov --cov-report=term:skip-covered
@@ -124,5 +124,5 @@ $(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.
 $(OLDEST)/.oldest: pyproject.toml requirements/oldest.txt
 	@echo "Creating $(OLDEST) ..."
 	@$(call MAKE_VENV,$(OLDEST))
-	@$(OLDEST)/bin/python $(PIP_INSTALL) --requirement requirements/oldest.txt --editable '.[bench,label,parquet,postgres]'
+	@$(OLDEST)/bin/python $(PIP_INSTALL) --requirement requirements/oldest.txt --editable '.[bench,parquet,postgres]'
 	@touch $@

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 ALL = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
-NOT_TRIED_WITH_THE_OLDEST = {"torch", "ray", "images", "text", "dev"}  # too large, or no part of what users install
+NOT_TRIED_WITH_THE_OLDEST = {"torch", "ray", "images", "text", "label", "dev"}  # too large, or not for libraries
 
 
 def parse(requirement):
