@@ -4,7 +4,7 @@ VENV := .venv
 PEERS := .venv-peers
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
-CODE := src tests benchmarks results requirements
+CODE := src tests benchmarks results requirements docs
 # Two processes, each of which gets whole files: fixtures are made once, and compiled kernels loaded once.
 JOBS ?= 2
 PYTEST = -m pytest -n $(JOBS) --dist loadfile $(PYTEST_OPTIONS)
