@@ -3,7 +3,7 @@
 import { read, send } from "./api.js";
 import { Pictures } from "./pictures.js";
 
-const LEAST = 15;
+const LEAST = 40; // a minute offline, or a hundred keys pressed at once
 const MOST = 60;
 const MOST_ASKED = 100; // the server gives no more at a time
 const MOST_EXCLUDED = 900; // ids that fit into the address of a call

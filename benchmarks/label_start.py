@@ -1,0 +1,92 @@
+"""How long `cusal label` takes from the command to the first item, as a browser would fetch it.
+
+    CUSAL_DATA=... python benchmarks/label_start.py      10,000 MNIST images as PNG files, banking77, 100,000 texts
+
+Each project is new. The time is that of one start on the wall, so nothing else should run; the processor time of the
+server's process stands beside it.
+"""
+
+import csv
+import gzip
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results" / "label_start.json"
+
+
+def main() -> None:
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in (
+            ("10,000 images", images(Path(folder) / "digits")),
+            ("banking77, 13,083 texts", banking(Path(folder) / "banking77.csv")),
+            ("100,000 texts", texts(Path(folder) / "texts.csv")),
+        ):
+            rows[name] = start(data)
+            print(f"{name}: {rows[name]}", flush=True)
+    load = [round(value, 1) for value in os.getloadavg()]
+    settings = {"cores": os.cpu_count(), "python": platform.python_version(), "load_average": load}
+    RESULTS.write_text(json.dumps({"settings": settings, "results": rows}, indent=1) + "\n")
+
+
+def images(folder: Path) -> Path:
+    from PIL import Image
+
+    from cusal import datasets
+    from cusal.features.images import as_pixels, pixel_range
+
+    items = np.asarray(datasets.load("mnist").test)
+    folder.mkdir()
+    for number, pixels in enumerate(as_pixels(items, *pixel_range(items))[:, 0].round().astype(np.uint8)):
+        Image.fromarray(pixels).save(folder / f"{number:05d}.png")
+    return folder
+
+
+def banking(path: Path) -> Path:
+    path.write_bytes(gzip.decompress((Path(os.environ["CUSAL_DATA"]) / "text" / "banking77.csv.gz").read_bytes()))
+    return path
+
+
+def texts(path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    words = np.array(["card", "transfer", "money", "bank", "why", "when", "lost", "app", "cash", "fee", "top", "up"])
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text"])
+        writer.writerows([f"{number} {' '.join(rng.choice(words, 20))}"] for number in range(100_000))
+    return path
+
+
+def start(data: Path) -> dict[str, float]:
+    """Return the seconds until the server says that it is there, and until the first item has arrived."""
+    command = [sys.executable, "-c", "from cusal.cli import main; main()", "label", str(data), "--classes", "a,b"]
+    began = time.perf_counter()
+    server = subprocess.Popen([*command, "--no-browser", "--port", "0"], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    url = re.search(r"http://\S+", server.stdout.readline())
+    assert url is not None
+    announced = time.perf_counter() - began
+    item = json.load(urllib.request.urlopen(f"{url[0]}api/next?count=1"))["items"][0]
+    if item["image"]:
+        urllib.request.urlopen(url[0].rstrip("/") + item["image"]).read()
+    shown = time.perf_counter() - began
+    fields = Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()
+    processor = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    server.send_signal(signal.SIGINT)
+    server.communicate()
+    return {"announced": round(announced, 2), "first item": round(shown, 2), "processor": round(processor, 2)}
+
+
+if __name__ == "__main__":
+    main()
