@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from cusal.errors import MissingExtra
-from databases import place, postgres_server  # noqa: F401 - fixtures of all folders
+from databases import own_postgres_server, place, postgres_server  # noqa: F401 - fixtures of all folders
 
 # The models of the tests are tiny: threads that wait for each other would take longer than the work.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
