@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import PIL
 import pytest
 
 pytest.importorskip("PIL")
@@ -53,6 +54,8 @@ def test_reads_the_usual_formats(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "webp", "tif"])
 def test_images_are_turned_as_their_exif_data_say(tmp_path, suffix):
+    if suffix == "tif" and int(PIL.__version__.partition(".")[0]) < 11:
+        pytest.skip("Pillow 10 does not write the orientation of TIFF files")
     path, exif = tmp_path / f"a.{suffix}", Image.Exif()
     exif[ORIENTATION] = 3  # upside down
     photograph((300, 200)).save(path, exif=exif)

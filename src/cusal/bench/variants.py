@@ -132,6 +132,10 @@ def takes_rows(model: str | Mapping[str, Any]) -> bool:
     if kind != "classifier":
         return False
     made = _find(table["name"])(**{key: value for key, value in table.items() if key != "name"})
+    from sklearn.base import BaseEstimator  # loaded by those who name such a model only
+
+    if not hasattr(BaseEstimator, "__sklearn_tags__"):  # before scikit-learn 1.6
+        return isinstance(made, BaseEstimator)
     return hasattr(made, "__sklearn_tags__") and not made.__sklearn_tags__().input_tags.three_d_array
 
 
