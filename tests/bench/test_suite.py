@@ -176,8 +176,10 @@ def test_texts_and_images_in_files_say_which_features_to_take(tmp_path: Path) ->
 
 def test_a_model_that_cannot_be_fitted_is_told_before_anything_starts(tmp_path: Path) -> None:
     grid = read_grid(write_grid(tmp_path, f'{SHORT}dataset = "digits"\n'))
-    grid = change_grid(grid, {}, ['model={name="sklearn.linear_model:LogisticRegression", solver="liblinear"}'])
-    with pytest.raises(InvalidInput, match="cannot be fitted to the first 10 labels of digits and predict: ValueError"):
+    grid = change_grid(grid, {}, ['model={name="sklearn.linear_model:LogisticRegression", C=-1.0}'])
+    with pytest.raises(
+        InvalidInput, match="cannot be fitted to the first 10 labels of digits and predict: InvalidParameter"
+    ):
         run(grid, place=str(tmp_path / "runs.db"), workers=1)
     assert not (tmp_path / "runs.db").exists()
 
