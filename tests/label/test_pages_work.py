@@ -60,6 +60,31 @@ def test_the_first_classes_are_typed_beside_the_first_item(tmp_path, serve_proje
     assert answers_in_order(server.project) == [(0, 1)]
 
 
+FIRST_POST_LATE = """
+const plain = window.fetch;
+let posts = 0;
+window.fetch = async (address, options) => {
+  if (options?.method === "POST" && posts++ === 0) await new Promise((resolve) => setTimeout(resolve, 500));
+  return plain(address, options);
+};
+"""
+
+
+def test_names_keep_the_order_in_which_they_were_typed_on_a_slow_connection(tmp_path, serve_project, new_context):
+    server = serve_project(text_project(tmp_path / "letters.cusal.db", ["one", "two", "three"], []))
+    context = new_context()
+    context.add_init_script(FIRST_POST_LATE)
+    page = context.new_page()
+    page.goto(server.url)
+    page.wait_for_selector("#item[data-item]")
+    for names in ["cat", "dog, bird"]:
+        page.keyboard.type(names)
+        page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # starts as soon as the three are stored
+    page.locator("#class-2").wait_for()
+    assert [one.name for one in server.project.classes()] == ["cat", "dog", "bird"]
+
+
 def test_back_and_forward_correct_an_answer(server, new_context):
     page = open_label(new_context(), server)
     for key in "123":

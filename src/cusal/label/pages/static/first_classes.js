@@ -46,7 +46,11 @@ export function askFirstClasses(root, page, done) {
     start,
   );
   let classes = [];
-  const add = async (given) => {
+  let added = Promise.resolve(); // names are stored in the order in which they were typed
+  const add = (given) => {
+    added = added.then(() => store(given));
+  };
+  const store = async (given) => {
     for (const name of given) classes = (await addClass(page, name)) ?? classes;
     const keys = classKeys(classes);
     names.replaceChildren(
@@ -62,7 +66,7 @@ export function askFirstClasses(root, page, done) {
       .filter(Boolean);
     field.value = "";
     if (given.length) add(given);
-    else if (!start.disabled) done();
+    else added.then(() => start.disabled || done());
   });
   field.addEventListener("paste", (event) => {
     const lines = event.clipboardData
