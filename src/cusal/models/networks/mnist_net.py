@@ -15,6 +15,8 @@ class MnistNet(nn.Module):  # type: ignore[misc]
         The number of classes.
     dropout : float
         The rate of dropout in training.
+    channel_dropout : float or None
+        The rate at which whole channels are left out before the hidden layer; None is that of `dropout`.
     sample_dropout : float
         The rate of dropout in Monte-Carlo sampling.
 
@@ -25,13 +27,20 @@ class MnistNet(nn.Module):  # type: ignore[misc]
     torch.Size([2, 10])
     """
 
-    def __init__(self, classes: int = 10, *, dropout: float = 0.0, sample_dropout: float = 0.5) -> None:
+    def __init__(
+        self,
+        classes: int = 10,
+        *,
+        dropout: float = 0.0,
+        channel_dropout: float | None = None,
+        sample_dropout: float = 0.5,
+    ) -> None:
         super().__init__()
         self.classes = classes
         self.sample_dropout = sample_dropout
         self.conv1 = nn.Conv2d(1, 10, 5)
         self.conv2 = nn.Conv2d(10, 20, 5)
-        self.dropout1 = nn.Dropout2d(dropout)
+        self.dropout1 = nn.Dropout2d(dropout if channel_dropout is None else channel_dropout)
         self.hidden = nn.Linear(320, 50)
         self.dropout2 = nn.Dropout(dropout)
         self.output = nn.Linear(50, classes)
