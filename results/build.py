@@ -18,7 +18,7 @@ from network_tables import RECALIBRATIONS, against, candidates, halves, recalibr
 from scipy.stats import ttest_rel
 
 from cusal.bench.report import Curves, write_curves
-from cusal.bench.report.curves import ACCURACY, ECE, POOL_ECE, RECALIBRATED_ECE, Key
+from cusal.bench.report.curves import ACCURACY, ECE, ESTIMATED, KNOWN, POOL_ECE, RECALIBRATED_ECE, Key
 from cusal.bench.report.from_store import load
 from cusal.bench.report.markdown import table_lines
 from cusal.bench.report.measures import ON_POOL, Measure
@@ -109,7 +109,7 @@ def table(curves: Curves, name: str, measure: str, key: Key) -> list[str]:
     """Return Markdown lines: one row for each strategy, four times, the paper's mean in brackets."""
     scale, decimals = (100, 1) if measure == "accuracy" else (1, 3)
     paper = PAPER[name].get(measure, {})
-    times = curves.milestones
+    times = [0, *curves.milestones] if measure == "pool" else curves.milestones  # the paper has t = 0 of the pool alone
     lines = [f"| strategy | seeds | {' | '.join(f't = {t}' for t in times)} |", "|---|---|" + "---|" * len(times)]
     for place, strategy in enumerate(curves.strategies):
         values = curves.values[key][place]
@@ -155,6 +155,17 @@ def decided(curves: Curves) -> list[str]:
     return lines
 
 
+def gaps(curves: Curves) -> list[str]:
+    """Return Markdown lines: how far the estimated error of the pool is from the one that knows the labels."""
+    gap = np.abs(curves.of_key(ESTIMATED) - curves.of_key(KNOWN))
+    times = np.flatnonzero(np.isfinite(gap).any(axis=(0, 1)))
+    times = times[np.linspace(0, len(times) - 1, 5).round().astype(int)]
+    lines = [f"| gap of the two estimates | {' | '.join(f't = {t}' for t in times)} |", "|---|" + "---|" * len(times)]
+    for row, strategy in enumerate(curves.strategies):
+        lines.append(f"| {strategy} | {' | '.join(cell(gap[row, :, t], 1, 3) for t in times)} |")
+    return lines
+
+
 def other_tables(experiments: list[Curves]) -> dict[str, str]:
     """Return the tables of experiments that the paper has no numbers for, by `EXPERIMENT kind`."""
     made = {}
@@ -165,6 +176,8 @@ def other_tables(experiments: list[Curves]) -> dict[str, str]:
         made[f"{name} summary"] = "\n".join(summary(curves))
         made[f"{name} decided"] = "\n".join(decided(curves))
         made |= {f"{name} {kind}": "\n".join(lines) for kind, lines in network_tables(curves).items()}
+        if curves.has(ESTIMATED) and curves.has(KNOWN):
+            made[f"{name} gaps"] = "\n".join(gaps(curves))
         found = {"pool": milestone_table(curves, ON_POOL), "estimator": estimator_table(curves)}
         made |= {f"{name} {kind}": "\n".join(table_lines(one)) for kind, one in found.items() if one is not None}
     for sweep in find_sweeps(experiments):

@@ -39,6 +39,14 @@ def test_keys_are_the_weighted_mean_of_error_and_uncertainty(settings: dict[str,
     np.testing.assert_allclose(WeightedCusal(**settings).keys(view), expected, rtol=1e-12)
 
 
+def test_the_whole_error_can_be_weighed() -> None:
+    view = round_view()
+    error = Cusal().estimate(view).error
+    share = min(error.mean(), 1)
+    expected = share * error + (1 - share) * (1 - view.probs.max(axis=1))
+    np.testing.assert_allclose(WeightedCusal(combination="adaptive", halved=False).keys(view), expected, rtol=1e-12)
+
+
 def test_an_unknown_combination_is_refused() -> None:
     with pytest.raises(UnknownName, match="did you mean 'uniform'"):
         WeightedCusal(combination="uniformly")  # type: ignore[arg-type]

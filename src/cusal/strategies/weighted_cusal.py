@@ -6,7 +6,8 @@ The three combinations that Bui, Maifeld-Carucci and Liu (2026) compare with the
     adaptive   alpha c + (1 - alpha) u
     scaled     (k alpha c + u) / (k alpha + 1)        alpha = mean of c over the pool
 
-    c      error / 2: the error lies in [0, 2] for every p >= 1, and the paper needs alpha in [0, 1]
+    c      error / 2, since the error lies in [0, 2] for every p >= 1 and the paper needs alpha in [0, 1]; the paper
+           does not say that it halves: `halved=False` takes the error as it is, with alpha at most 1
     u      1 - max_k p_k
     k      `scale`; the paper tries 2 and 3
 """
@@ -41,6 +42,8 @@ class WeightedCusal(_CalibrationStrategy):
         How the weights are set: equal, by the pool's mean error, or by `scale` times that mean.
     scale : float, default 3
         For "scaled": how much the error counts. The paper tries 2 and 3.
+    halved : bool, default True
+        Whether the error, from 0 to 2, is halved before it is weighed against the uncertainty, from 0 to 1.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class WeightedCusal(_CalibrationStrategy):
 
     combination: Combination = "scaled"
     scale: float = 3
+    halved: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,8 +67,8 @@ class WeightedCusal(_CalibrationStrategy):
 
     def keys(self, view: View) -> Keys:
         """Return the weighted mean of error and uncertainty of each candidate, (n,)."""
-        calibration = self.estimate(view).error / 2
-        alpha = float(calibration.mean()) if len(calibration) else 0.0
+        calibration = self.estimate(view).error / (2 if self.halved else 1)
+        alpha = min(float(calibration.mean()), 1.0) if len(calibration) else 0.0
         match self.combination:
             case "uniform":
                 weight = 0.5

@@ -5,7 +5,7 @@ of any size. All give logits (n, classes). Files that begin with an underscore a
 when a class is first used. `"package.module:Name"` finds a network of the user's own.
 
 Two rates of dropout, because training and sampling are two questions:
-- `dropout` acts in training. It is 0 by default: the paper's figures reproduce without it.
+- `dropout` acts in training. It is 0 by default; the paper does not say whether it trains with any (docs/results.md).
 - `sample_dropout` acts in Monte-Carlo sampling alone (`TorchClassifier.sample_proba`, for BALD and BatchBALD), which
   without any dropout would give equal samples.
 Predictions and embeddings never use dropout; its layers have no parameters, so the counts stay as published.
