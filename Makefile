@@ -86,9 +86,7 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(BIN)/python benchmarks/label_predict.py
 	$(BIN)/python benchmarks/label_start.py
 	$(BIN)/python benchmarks/label_load.py
-	$(BIN)/python benchmarks/stopping.py
-	$(BIN)/python benchmarks/features.py
-	$(BIN)/python benchmarks/large_pools.py
+	$(BIN)/python benchmarks/image_features.py
 	$(PEERS)/bin/python benchmarks/audit.py
 	$(PEERS)/bin/python benchmarks/strategies.py
 	$(PEERS)/bin/python benchmarks/rounds.py

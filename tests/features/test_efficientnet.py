@@ -10,7 +10,8 @@ pytest.importorskip("torch")
 import torch
 
 from cusal.errors import DataError, MissingExtra
-from cusal.features import efficientnet
+from cusal.features import efficientnet, images
+from cusal.features.compiled_features import compile_features
 from cusal.features.efficientnet import Convolution, EfficientNetLite0, find_weights, load_pretrained, prepare
 
 needs_weights = pytest.mark.skipif(
@@ -87,3 +88,25 @@ def test_a_file_of_something_else_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         DataError, match=r"__init__.py holds no weights of EfficientNet-Lite0 .* reinstall efficientnet_lite0"
     ):
         load_pretrained()
+
+
+@pytest.mark.needs("openvino")
+def test_openvino_takes_over_and_computes_the_same(monkeypatch):
+    monkeypatch.setattr(images, "SWITCH_AFTER", 8)
+    pixels = np.random.default_rng(0).integers(0, 256, (600, 3, 32, 32)).astype(np.float32)
+    extractor = images.Extractor(32, (np.zeros(3, np.float32), np.full(3, 255, np.float32)))
+    computed = np.concatenate(list(extractor.vectors(pixels)))
+    assert extractor._compiled is not None
+    with torch.inference_mode():
+        expected = load_pretrained().features(prepare(torch.from_numpy(pixels), 32)).numpy()
+    np.testing.assert_allclose(computed, expected, atol=1e-5)
+
+
+@pytest.mark.needs("openvino")
+def test_features_that_differ_from_torch_are_not_taken():
+    network = load_pretrained()
+    inputs = prepare(torch.zeros(2, 3, 32, 32), 32)
+    with torch.inference_mode():
+        expected = network.features(inputs).numpy()
+        assert compile_features(network, inputs, expected) is not None
+        assert compile_features(network, inputs, expected + 1e-3) is None

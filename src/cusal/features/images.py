@@ -3,7 +3,8 @@
 A small head on such features learns in a second what a whole network learns in minutes. No label is used.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +18,8 @@ WIDTH = 1280
 DEFAULT_SIDE = 96
 SMALLEST_SIDE = 32  # the network halves the image five times
 TILE_PIXELS = 1 << 18  # of images that go through the network together, so that its layers stay in the cache
+
+SWITCH_AFTER = 1_000  # images, from when on compiling the network for this processor pays
 
 Vectors = NDArray[np.float32]
 
@@ -74,6 +77,7 @@ def as_pixels(images: Vectors, low: Vectors, high: Vectors) -> Vectors:
 class Extractor:
     """The pretrained network, on the GPU where there is one; torch loads here.
 
+    Without a GPU OpenVINO takes over after the first thousand images where it is installed and computes the same.
     `pixels` is what `pixel_range` returns of the images that the network is to see.
     """
 
@@ -85,6 +89,8 @@ class Extractor:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.network = load_pretrained().to(self.device)
         self.side, self.pixels = side, pixels
+        self._left = SWITCH_AFTER if self.device.type == "cpu" else math.inf  # images until OpenVINO is tried
+        self._compiled: Callable[[Any], Vectors] | None = None
 
     def vectors(self, items: Images, *, first: int = 0) -> Iterator[Vectors]:
         """Yield the features of the images from `first` on, (some, 1280) at a time."""
@@ -95,8 +101,18 @@ class Extractor:
         for tile in tiles(len(items), max(1, TILE_PIXELS // self.side**2), first=first):
             pixels = as_pixels(items[tile], *self.pixels)
             with torch.inference_mode():
-                rows = self.network.features(prepare(torch.from_numpy(pixels).to(self.device), self.side))
-            yield rows.contiguous().cpu().numpy()
+                yield self._features(prepare(torch.from_numpy(pixels).to(self.device), self.side))
+
+    def _features(self, images: Any) -> Vectors:
+        if self._compiled is not None:
+            return self._compiled(images)
+        rows: Vectors = self.network.features(images).contiguous().cpu().numpy()
+        self._left -= len(rows)
+        if self._left <= 0:
+            from cusal.features.compiled_features import compile_features
+
+            self._compiled, self._left = compile_features(self.network, images, rows), math.inf
+        return rows
 
 
 def tiles(count: int, size: int, *, first: int = 0) -> Iterator[slice]:
