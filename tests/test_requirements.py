@@ -10,7 +10,15 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 ALL = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
-NOT_TRIED_WITH_THE_OLDEST = {"torch", "ray", "images", "text", "label", "dev"}  # too large, or not for libraries
+NOT_TRIED_WITH_THE_OLDEST = {
+    "torch",
+    "openvino",
+    "ray",
+    "images",
+    "text",
+    "label",
+    "dev",
+}  # too large, or for no library
 
 
 def parse(requirement):
