@@ -135,13 +135,19 @@ def report(
 @app.command()
 def score(
     pool: Annotated[
-        str, typer.Option(help="A file of probabilities (.npy, .npz, .parquet), or a folder of such files.")
+        str,
+        typer.Option(help="A file of probabilities (.npy, .npz, .parquet, .csv, .jsonl), or a folder of such files."),
     ],
     batch_size: Annotated[int, typer.Option("-k", "--batch-size", help="How many items to pick.")],
     labelled: Annotated[
         str | None, typer.Option(help="The labelled points, with labels. The strategy cusal needs them.")
     ] = None,
-    out: Annotated[str, typer.Option(help="The CSV file to write.")] = "picks.csv",
+    out: Annotated[str, typer.Option(help="The file to write: .csv, .jsonl, .parquet, or .npy.")] = "picks.csv",
+    columns: Annotated[
+        str | None, typer.Option(help="The columns of the classes, separated by commas; or the one that holds lists.")
+    ] = None,
+    id_column: Annotated[str | None, typer.Option(help="The column of the ids. By default id.")] = None,
+    label_column: Annotated[str | None, typer.Option(help="The column of the labels. By default label.")] = None,
     strategy: Annotated[
         str, typer.Option(help="cusal, least_confidence, margin, entropy, random, or your own package.module:Name.")
     ] = "cusal",
@@ -153,6 +159,8 @@ def score(
     """Pick from a pool in files, however large. If it is stopped, the same command resumes.
 
     Example: cusal score --pool pool/ --labelled labelled.npz -k 1000 --out picks.csv
+
+    Class names as columns: cusal score --pool pool.csv --labelled known.csv --columns cat,dog --id-column file -k 50
 
     In Python: cusal.score_files("pool/", "labelled.npz", batch_size=1000, out="picks.csv")
     """
@@ -168,8 +176,13 @@ def score(
         strategy=known.make(strategy, **settings),
         engine=scale.find_engine(engine, address),
         seed=seed,
+        columns=scale.PoolColumns(_listed(columns), id_column, label_column),
     )
     print(out)
+
+
+def _listed(names: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
 @app.command()
