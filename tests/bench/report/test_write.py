@@ -23,7 +23,7 @@ from cusal.bench.spec import Spec
 from cusal.bench.store import Store
 
 Simulated = dict[tuple[str, int], list[cusal.Round]]
-VOID = {"meta", "br", "link", "img", "input"}
+VOID = {"meta", "br", "wbr", "link", "img", "input"}
 
 
 class Page(HTMLParser):

@@ -191,13 +191,18 @@ def _table(table: Table, looks: Styles) -> str:
             for column, cell in zip(table.columns, cells, strict=True)
         )
         shown = _swatch(look) if label in looks and look is not None else ""
-        rows.append(f'<tr{_class("r", look)}><th scope="row">{shown}{escape(label)}</th>{numbers}</tr>')
+        rows.append(f'<tr{_class("r", look)}><th scope="row">{shown}{_breakable(label)}</th>{numbers}</tr>')
     folds = ' class="folds"' if len(table.columns) > MANY else ""
     return (
         f'<div class="table"><h4>{escape(table.title)}</h4><p>{escape(table.caption)}</p>'
         f'<div class="scroll"><table{folds}><thead><tr><th scope="col">{escape(table.head)}</th>{columns}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div></div>"
     )
+
+
+def _breakable(name: str) -> str:
+    """Escape a name and let it break after an underscore, where a column is narrow."""
+    return escape(name).replace("_", "_<wbr>")
 
 
 def _unbroken(text: str) -> str:
