@@ -10,7 +10,7 @@ from .loop.session import Session
 from .loop.simulate import Round, noisy, simulate
 from .recalibration.evidence import Calibration
 from .scale.picks import Picks
-from .scale.score import score_files
+from .scale.scoring import score_files
 from .strategies._query_result import Query
 from .strategies._strategy import Strategy
 from .strategies._view import View

@@ -15,7 +15,7 @@ CHANGES = 2000
 
 def read_all(path: Path, column: Column) -> None:
     for chunk in cut_into_chunks(open_pool(path, column)):
-        for tile in iterate_tiles(chunk, column):
+        for tile in iterate_tiles(chunk):
             assert np.isfinite(tile.probs).all()
 
 

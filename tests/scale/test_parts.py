@@ -166,9 +166,9 @@ def test_what_is_no_pool_is_refused(tmp_path: Path) -> None:
         open_pool(tmp_path / "none")
     with pytest.raises(DataError, match="holds no part"):
         open_pool(tmp_path)
-    (tmp_path / "pool.csv").touch()
+    (tmp_path / "pool.txt").touch()
     with pytest.raises(DataError, match="unknown kind"):
-        open_pool(tmp_path / "pool.csv")
+        open_pool(tmp_path / "pool.txt")
 
 
 def test_labelled_points_need_labels(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`cusal score`: the command is the function's twin."""
 
+import json
 import os
 import subprocess
 import sys
@@ -98,3 +99,14 @@ def test_a_strategy_of_ones_own_scores_files(folder: Path) -> None:
     ids = [int(line.split(",")[1]) for line in (folder / "own.csv").read_text().splitlines()[1:]]
     expected = np.lexsort((np.arange(700), -make_pool().probs[:, -1]))[:5]
     assert ids == expected.tolist()
+
+
+def test_columns_ids_and_text_labels_are_named_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "pool.csv").write_text("file,cat,dog\na.png,0.9,0.1\nb.png,0.6,0.4\nc.png,0.2,0.8\n")
+    (tmp_path / "known.csv").write_text("file,cat,dog,truth\nd.png,0.6,0.4,dog\ne.png,0.9,0.1,cat\n")
+    named = ("--columns", "cat, dog", "--id-column", "file", "--label-column", "truth")
+    done = run(tmp_path, "--pool", "pool.csv", "--labelled", "known.csv", "-k", "1", "--out", "picks.jsonl", *named)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "picks.jsonl").read_text())["id"] in ("a.png", "b.png", "c.png")
+    wrong = run(tmp_path, "--pool", "pool.csv", "-k", "1", "--strategy", "margin", "--columns", "cat,bird")
+    assert wrong.stderr.strip() == "cusal: pool.csv has no column bird; it has file, cat, dog."

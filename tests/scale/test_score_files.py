@@ -124,17 +124,17 @@ import json
 
 import numpy as np
 
-from cusal.scale.parts import Tile
+from cusal.scale.parts import Contents, Tile
 
 SUFFIXES = (".json",)
 
 
 def describe(path, column):
     rows = json.loads(path.read_text())
-    return len(rows[0]), [len(rows)]
+    return Contents(len(rows[0]), [len(rows)])
 
 
-def read(chunk, column):
+def read(chunk):
     yield Tile(np.array(json.loads(chunk.part.path.read_text())), None)
 """
 

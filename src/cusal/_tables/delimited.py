@@ -30,14 +30,21 @@ class Delimited:
     ----------
     path : Path
         The file, also with .gz.
+
+    Attributes
+    ----------
+    columns : list of str
+        The names of the columns.
+    delimiter, encoding : str
+        As found in the beginning of the file.
     """
 
     def __init__(self, path: Path) -> None:
         self._path, self._file, self._notes = path, TextFile(path), Notes()
-        self._encoding = _encoding(self._file)
-        with self._file.opened(self._encoding, newline="") as file:
+        self.encoding = _encoding(self._file)
+        with self._file.opened(self.encoding, newline="") as file:
             sample = file.read(SAMPLE)
-        self._delimiter = "\t" if _stem(path).endswith((".tsv", ".tab")) else _delimiter(sample)
+        self.delimiter = "\t" if _stem(path).endswith((".tsv", ".tab")) else _delimiter(sample)
         first = next(self._lines(io.StringIO(sample)), None)
         if not first or not any(cell.strip() for cell in first):
             raise DataError(f"{path} is empty; give a table whose first line names its columns.")
@@ -55,9 +62,9 @@ class Delimited:
     def records(self) -> Iterator[Record]:
         """Yield the rows by column name; a cell that is missing is None."""
         columns, self._notes = self.columns, Notes()
-        if self._encoding == WINDOWS:
+        if self.encoding == WINDOWS:
             self._notes.add(NOT_UTF8, self._path.name)
-        with self._file.opened(self._encoding, newline="") as file:
+        with self._file.opened(self.encoding, newline="") as file:
             lines = self._lines(file)
             next(lines, None)
             for number, cells in enumerate(lines, start=1):
@@ -68,7 +75,7 @@ class Delimited:
     def _lines(self, file: IO[str]) -> Iterator[list[str]]:
         """Yield the cells of each line that is not empty."""
         csv.field_size_limit(2**31 - 1)  # a text may be long; the limit is one for the process
-        reader = csv.reader(file, delimiter=self._delimiter)
+        reader = csv.reader(file, delimiter=self.delimiter)
         try:
             yield from filter(None, reader)
         except csv.Error as error:
@@ -96,16 +103,26 @@ def _encoding(file: TextFile) -> str:
 def _delimiter(sample: str) -> str:
     """Return the sign between the cells: one of the first line that splits the lines after it alike."""
     best, most = SINGLE, (0.0, 0)
-    header = next(filter(None, csv.reader(io.StringIO(sample), delimiter=SINGLE)), [""])[0]
+    header = next(_readable(sample, SINGLE), [""])[0]
     for sign in DELIMITERS:
         if sign not in header:
             continue
-        rows = list(islice(filter(None, csv.reader(io.StringIO(sample), delimiter=sign)), 100))
+        rows = list(islice(_readable(sample, sign), 100))
+        if not rows:
+            continue
         rows = rows[:-1] if len(rows) > 2 else rows  # the end of the sample may cut the last one
         alike = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
         if (alike, len(rows[0])) > most:
             best, most = sign, (alike, len(rows[0]))
     return best
+
+
+def _readable(sample: str, sign: str) -> Iterator[list[str]]:
+    """Yield the rows of a sample up to one that cannot be read; reading the table names its line."""
+    try:
+        yield from filter(None, csv.reader(io.StringIO(sample), delimiter=sign))
+    except csv.Error:
+        return
 
 
 def _unique(names: Sequence[str]) -> list[str]:

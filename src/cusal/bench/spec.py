@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from cusal.bench.store import Run
 
+_SHOWN = ("sweep", "task", "title")  # where reports show a run: it computes the same without
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -60,6 +62,8 @@ class Spec:
         How many items of the `pool` and of the `test` split take part at most, drawn by the seed.
     task : dict
         For a run of a suite: the suite's name, the task's `name`, and its `group` or "".
+    title : str
+        Of the grid, for reports.
     """
 
     experiment: str
@@ -94,6 +98,7 @@ class Spec:
     sweep: dict[str, Any] = field(default_factory=dict)
     at_most: dict[str, int] = field(default_factory=dict)
     task: dict[str, str] = field(default_factory=dict)
+    title: str = ""
 
     @property
     def json(self) -> str:
@@ -109,12 +114,12 @@ class Spec:
     @property
     def content(self) -> str:
         """The JSON without the names that reports show: two runs of the same content have the same rounds."""
-        return self._json_without("experiment", "label", "sweep", "task")
+        return self._json_without("experiment", "label", *_SHOWN)
 
     @property
     def id(self) -> str:
-        """The name of the run in a store; whether it belongs to a sweep or a suite makes no difference."""
-        return hashlib.sha256(self._json_without("sweep", "task").encode()).hexdigest()[:16]
+        """The name of the run in a store; its title, and whether it is of a sweep or a suite, make no difference."""
+        return hashlib.sha256(self._json_without(*_SHOWN).encode()).hexdigest()[:16]
 
     @classmethod
     def of(cls, text: str) -> Self:

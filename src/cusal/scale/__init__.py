@@ -1,9 +1,5 @@
 """Pools in files larger than memory, scored on this machine or on a Ray cluster."""
 
-from cusal.scale.engines import Engine, find_engine
-from cusal.scale.engines.local import LocalEngine
-from cusal.scale.picks import Picks
-from cusal.scale.request import Request
-from cusal.scale.score import Files, score, score_files
+import lazy_loader
 
-__all__ = ["Engine", "Files", "LocalEngine", "Picks", "Request", "find_engine", "score", "score_files"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -57,5 +57,6 @@ class Checkpoint:
 
     def _file(self, chunk: Chunk) -> Path:
         part = chunk.part
-        content = [*self.scorer, str(part.path.resolve()), part.stamp, chunk.start, chunk.first_row, chunk.rows]
+        content = [*self.scorer, str(part.path.resolve()), part.stamp, part.column, chunk.start]
+        content += [chunk.first_row, chunk.rows]
         return self.folder / f"{hashlib.sha256(json.dumps(content, default=repr).encode()).hexdigest()[:32]}.npz"

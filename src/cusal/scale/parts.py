@@ -14,29 +14,58 @@ TILE_NUMBERS = 1 << 24  # of one tile: 64 MB of float32
 
 
 class Column(NamedTuple):
-    """A column beside the probabilities: its name in `.npz` and in Parquet, and whether a part must have it."""
+    """A column beside the probabilities: its name in `.npz` and in tables, and whether a part must have it.
+
+    probs: the columns of the classes, where they are named.
+    """
 
     array: str
-    parquet: str
+    table: str
     required: bool
+    probs: tuple[str, ...] = ()
+    is_label: bool = False
 
 
 IDS = Column("ids", "id", required=False)
-LABELS = Column("labels", "label", required=True)
+LABELS = Column("labels", "label", required=True, is_label=True)
+
+
+class Contents(NamedTuple):
+    """What a part holds: the number of classes, the rows of its units, names of classes, and where units begin."""
+
+    classes: int
+    units: list[int]
+    names: tuple[str, ...] = ()  # empty where the part does not name them
+    places: tuple[int, ...] = ()  # in bytes, and where the last unit ends; empty where the format finds them itself
 
 
 @dataclass(frozen=True)
 class Part:
-    """One file: its rows and classes, and the rows of the units in which it can be read.
+    """One file: its contents, and the column that is read beside the probabilities.
 
     `unit_name` is what the format calls a unit, for messages; empty where it has no name.
     """
 
     path: Path
-    classes: int
-    units: tuple[int, ...]
+    contents: Contents
     stamp: tuple[int, int]  # size in bytes, time of the last change
+    column: Column = IDS
     unit_name: str = ""
+
+    @property
+    def classes(self) -> int:
+        """The number of classes."""
+        return self.contents.classes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the classes, if the part has them."""
+        return self.contents.names
+
+    @property
+    def units(self) -> list[int]:
+        """The rows of each unit that can be read on its own."""
+        return self.contents.units
 
     @property
     def rows(self) -> int:

@@ -1,17 +1,13 @@
-"""What scoring a pool returns, and the file that it is written to."""
+"""What scoring a pool returns."""
 
-import csv
-import io
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cusal._types import Indices
 from cusal.scale.candidates import Candidates
-
-HEADER = ("rank", "id", "error", "confidence", "supported", "decided_by")
 
 
 @dataclass(frozen=True)
@@ -60,13 +56,9 @@ class Picks:
         decided_by = np.where(best.alone, "calibration", "uncertainty")
         return cls(best.rows, best.ids, best.confidence, best.error, best.supported, decided_by)
 
-    def as_csv(self) -> str:
-        """Return the picks as text, one line each; what the strategy does not estimate stays empty."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(HEADER)
-        columns = [self.error, self.confidence, self.supported, self.decided_by]
-        lists = [[""] * len(self) if column is None else column.tolist() for column in columns]
-        for rank, (name, *known) in enumerate(zip(self.ids.tolist(), *lists, strict=True), start=1):
-            writer.writerow((rank, name, *known))
-        return text.getvalue()
+    def columns(self) -> dict[str, list[Any]]:
+        """Return what is written of the picks, by column; None where the strategy does not estimate it."""
+        known: dict[str, NDArray[Any] | None] = {"error": self.error, "confidence": self.confidence}
+        known |= {"supported": self.supported, "decided_by": self.decided_by}
+        lists = {name: [None] * len(self) if of is None else of.tolist() for name, of in known.items()}
+        return {"rank": list(range(1, len(self) + 1)), "id": self.ids.tolist(), **lists}

@@ -33,7 +33,17 @@ def open_pool(path: str | os.PathLike[str], column: Column = IDS) -> list[Part]:
                 f"{after.path} has {after.classes} classes, but {before.path} has {before.classes}; "
                 "give parts with the same columns."
             )
+        check_names(before, after)
     return parts
+
+
+def check_names(before: Part, after: Part) -> None:
+    """Raise a DataError if two parts name their classes differently, or in another order."""
+    if before.names and after.names and before.names != after.names:
+        raise DataError(
+            f"{after.path} has the classes {', '.join(after.names[:8])}, but {before.path} has "
+            f"{', '.join(before.names[:8])}; name them in one order: --columns A,B,C."
+        )
 
 
 def cut_into_chunks(parts: Sequence[Part], rows: int | None = None) -> list[Chunk]:
@@ -52,12 +62,12 @@ def cut_into_chunks(parts: Sequence[Part], rows: int | None = None) -> list[Chun
     return [chunk for chunk in chunks if chunk.rows]
 
 
-def iterate_tiles(chunk: Chunk, column: Column = IDS) -> Iterator[Tile]:
+def iterate_tiles(chunk: Chunk) -> Iterator[Tile]:
     """Yield the rows of a chunk in order, checked to be probabilities."""
     row, stop = chunk.first_row, chunk.first_row + chunk.rows
     with reading(chunk.part.path):
-        for tile in _gather(formats.find(chunk.part.path).read(chunk, column), tile_rows(chunk.part.classes)):
-            yield _checked(tile, chunk, row, column)
+        for tile in _gather(formats.find(chunk.part.path).read(chunk), tile_rows(chunk.part.classes)):
+            yield _checked(tile, chunk, row)
             row += len(tile.probs)
     if row != stop:
         raise DataError(
@@ -86,7 +96,8 @@ def _files(path: Path) -> list[Path]:
         files = sorted(file for file in names if file.name.endswith(suffixes) and file.is_file())
         if not files:
             raise DataError(f"the folder {path} holds no part; expected files {expected.replace('ends', 'end')}.")
-        return files
+        # Tables of text often lie beside the parts: notes, labels, picks. They are parts where there are no others.
+        return [file for file in files if not formats.is_text(file)] or files
     if not path.name.endswith(suffixes):
         raise DataError(f"{path} is of an unknown kind; expected a name {expected}, or a folder.")
     return [path]
@@ -96,11 +107,11 @@ def _describe(path: Path, column: Column) -> Part:
     with reading(path):
         status = path.stat()
         reader = formats.find(path)
-        classes, units = reader.describe(path, column)
-        if classes < 2:
-            raise DataError(f"{path}: probs has {classes} classes; expected two or more, one column for each.")
+        contents = reader.describe(path, column)
+        if contents.classes < 2:
+            raise DataError(f"{path}: probs has {contents.classes} classes; expected two or more, one column for each.")
         stamp = (status.st_size, status.st_mtime_ns)
-        return Part(path, classes, tuple(units), stamp, unit_name=getattr(reader, "UNIT_NAME", ""))
+        return Part(path, contents, stamp, column, unit_name=getattr(reader, "UNIT_NAME", ""))
 
 
 def _gather(tiles: Iterator[Tile], rows: int) -> Iterator[Tile]:
@@ -122,8 +133,8 @@ def _join(tiles: list[Tile]) -> Tile:
     return Tile(np.concatenate([tile.probs for tile in tiles]), np.concatenate(beside) if beside else None)
 
 
-def _checked(tile: Tile, chunk: Chunk, row: int, column: Column) -> Tile:
-    if column is IDS and tile.beside is not None and not _are_ids(tile.beside):
+def _checked(tile: Tile, chunk: Chunk, row: int) -> Tile:
+    if not chunk.part.column.is_label and tile.beside is not None and not _are_ids(tile.beside):
         kind = type(tile.beside[0]).__name__
         raise DataError(f"{chunk.part.path}: ids are {kind}; expected whole numbers or text. Convert them to text.")
     try:

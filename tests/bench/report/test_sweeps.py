@@ -81,7 +81,7 @@ def test_the_table_of_a_sweep_holds_means_over_rounds(curves: Curves) -> None:
 def test_a_report_shows_the_sweep_before_its_members(curves: Curves, tmp_path: Path) -> None:
     shown, looks = sections(of_sweep(curves, "mine", "p", "1", "2"))
     assert [section.title for section in shown] == ["mine: p", "mine p=1", "mine p=2"]
-    text = write_page(shown[:1], looks, tmp_path / "report.html").read_text()
+    text = write_page(shown[:1], looks, tmp_path / "report.html", title="mine").read_text()
     assert "How much depends on p" in text
     assert text.count("<figure>") == 1
 

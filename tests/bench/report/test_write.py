@@ -11,9 +11,9 @@ import pytest
 import cusal
 from cusal.bench import report
 from cusal.bench.report import Curve, Curves
-from cusal.bench.report.contents.diagnostics import estimator
+from cusal.bench.report.contents.estimator_plots import estimator, theorem_2
 from cusal.bench.report.contents.learning_plots import learning_curves
-from cusal.bench.report.curves import BOUND
+from cusal.bench.report.curves import BOUND, ON_TEST, About
 from cusal.bench.report.from_store import load
 from cusal.bench.report.outline import sections
 from cusal.bench.report.plot import inline_svgs
@@ -23,7 +23,7 @@ from cusal.bench.spec import Spec
 from cusal.bench.store import Store
 
 Simulated = dict[tuple[str, int], list[cusal.Round]]
-VOID = {"meta", "br", "link", "img"}
+VOID = {"meta", "br", "wbr", "link", "img", "input"}
 
 
 class Page(HTMLParser):
@@ -86,7 +86,8 @@ def test_only_the_formats_asked_for_are_written(curves: Curves, tmp_path: Path) 
 def test_a_store_and_the_records_in_memory_give_the_same_numbers(
     written: Path, simulated: Simulated, tmp_path: Path
 ) -> None:
-    report.write_curves([Curves.of_rounds("small", simulated)], tmp_path, ["csv"])
+    curves = replace(Curves.of_rounds("small", simulated), about=About("digits"))
+    report.write_curves([curves], tmp_path, ["csv"])
     stored, memory = ((folder / "numbers.csv").read_text().splitlines() for folder in (written, tmp_path))
     assert sorted(stored) == sorted(memory)
 
@@ -120,7 +121,7 @@ def test_the_same_curves_give_the_same_drawing(curves: Curves) -> None:
     looks = styles(curves.strategies)
     plot = learning_curves(curves, looks)
     assert plot is not None
-    assert inline_svgs(plot, "x") == inline_svgs(plot, "x")
+    assert inline_svgs(plot) == inline_svgs(replace(plot))
 
 
 @pytest.mark.slow
@@ -254,15 +255,19 @@ def test_many_strategies_all_look_different() -> None:
     assert len({(look.colour, look.dash, look.marker) for look in looks.values()}) == 18
 
 
-def test_the_bound_of_theorem_2_is_drawn_where_there_is_one(curves: Curves) -> None:
-    words = "bound of Theorem 2 on the test set"
-    plot = estimator(curves, styles(curves.strategies))
+def test_the_bound_of_theorem_2_is_drawn_beside_what_it_bounds_or_not_at_all(curves: Curves) -> None:
+    looks = styles(curves.strategies)
+    plot = theorem_2(curves, looks)
     assert plot is not None
-    assert words in [label for label, _ in plot.legend]
-    without = replace(curves, values={key: value for key, value in curves.values.items() if key != BOUND})
-    plot = estimator(without, styles(curves.strategies))
-    assert plot is not None
-    assert words not in [label for label, _ in plot.legend]
+    assert [panel.title for panel in plot.panels] == ["Test set: error / bound", "Pool: error / epsilon"]
+    shown = estimator(curves, looks)
+    assert shown is not None
+    assert not [label for label, _ in shown.legend if "bound" in label]
+    for key in (BOUND, ON_TEST):
+        without = replace(curves, values={name: value for name, value in curves.values.items() if name != key})
+        plot = theorem_2(without, looks)
+        assert plot is not None
+        assert [panel.title for panel in plot.panels] == ["Pool: error / epsilon"]
 
 
 def test_the_table_counts_the_rounds_in_which_theorem_2_holds(curves: Curves) -> None:

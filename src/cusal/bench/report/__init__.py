@@ -90,10 +90,10 @@ def write_curves(
     list of Path
         The files written.
     """
-    from cusal.bench.report.latex import write_latex  # figures need matplotlib, reading curves does not
+    from cusal.bench.report.latex import write_latex
     from cusal.bench.report.markdown import write_markdown
     from cusal.bench.report.numbers import write_csv
-    from cusal.bench.report.outline import sections
+    from cusal.bench.report.outline import report_title, sections
     from cusal.bench.report.webpage import write_page
 
     formats, experiments, folder = list(formats), list(experiments), Path(out)
@@ -104,13 +104,14 @@ def write_curves(
         raise InvalidInput(f"{folder} is a file; give the folder that the report is to be written to.")
     folder.mkdir(parents=True, exist_ok=True)
     shown, looks = sections(experiments)
+    title = report_title(experiments)
     written: list[Path] = []
     if "html" in formats:
-        written.append(write_page(shown, looks, folder / "report.html", tell=tell))
+        written.append(write_page(shown, looks, folder / "report.html", title=title, tell=tell))
     if "md" in formats:
-        written += write_markdown(shown, folder, tell=tell)
+        written += write_markdown(shown, folder, title=title, tell=tell)
     if "tex" in formats:
-        written += write_latex(shown, folder)
+        written += write_latex(shown, folder, title=title)
     if "csv" in formats:
         written += write_csv(experiments, folder)
     return written
@@ -126,15 +127,16 @@ def page(experiments: Iterable[Curves] | Curves, path: str | PathLike[str], *, t
     path : path
         The file.
     title : str, optional
-        The heading of the page.
+        The heading of the page; by default that of the grid.
 
     Returns
     -------
     Path
         The file.
     """
-    from cusal.bench.report.outline import sections
+    from cusal.bench.report.outline import report_title, sections
     from cusal.bench.report.webpage import write_page
 
-    shown, looks = sections([experiments] if isinstance(experiments, Curves) else experiments)
-    return write_page(shown, looks, Path(path), title=title)
+    listed = [experiments] if isinstance(experiments, Curves) else list(experiments)
+    shown, looks = sections(listed)
+    return write_page(shown, looks, Path(path), title=title or report_title(listed))

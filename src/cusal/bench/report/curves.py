@@ -16,13 +16,16 @@ of all seeds, as in a run where the model is used from the stop on, and not of t
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cusal.errors import InvalidInput
-from cusal.loop.simulate import Round
 from cusal.metrics.reliability import Reliability
+
+if TYPE_CHECKING:
+    from cusal.loop.simulate import Round  # its module loads all that a session needs
 
 Key = tuple[str, str, str]
 Values = NDArray[np.float64]
@@ -77,7 +80,7 @@ class Curve:
     settings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, strategy: str, seed: int, records: Iterable[Round], *, rounds: int | None = None) -> "Curve":
+    def of(cls, strategy: str, seed: int, records: "Iterable[Round]", *, rounds: int | None = None) -> "Curve":
         """Return the run of a simulation's records; without `rounds` its last record is the end."""
         records = list(records)
         values: dict[Key, dict[int, float]] = {}
@@ -127,6 +130,18 @@ class Task:
 
 
 @dataclass(frozen=True)
+class About:
+    """What an experiment is about: the name of its data set and the title of its grid, each "" where not known."""
+
+    dataset: str = ""
+    title: str = ""
+
+    def __str__(self) -> str:
+        named = f"data set {self.dataset}" if self.dataset else ""
+        return "; ".join(part for part in (self.title, named) if part)
+
+
+@dataclass(frozen=True)
 class Curves:
     """Every run of one experiment as arrays; `Curves.of` and `Curves.of_rounds` make them.
 
@@ -146,6 +161,8 @@ class Curves:
         The sweeps that the experiment belongs to.
     task : Task or None
         Its place in a suite.
+    about : About
+        Its data set and the title of its grid.
     """
 
     experiment: str
@@ -156,10 +173,17 @@ class Curves:
     values: dict[Key, Values]
     swept: tuple[Swept, ...] = ()
     task: Task | None = None
+    about: About = About()
 
     @classmethod
     def of(
-        cls, experiment: str, runs: Iterable[Curve], *, swept: Iterable[Swept] = (), task: Task | None = None
+        cls,
+        experiment: str,
+        runs: Iterable[Curve],
+        *,
+        swept: Iterable[Swept] = (),
+        task: Task | None = None,
+        about: About = About(),  # noqa: B008 - it never changes
     ) -> "Curves":
         """Return the arrays of some runs; strategies keep the order in which they first come."""
         runs = tuple(runs)
@@ -182,11 +206,11 @@ class Curves:
                 array[(*place, list(by_round))] = list(by_round.values())
                 if run.stopped and key[0] in CARRIED:
                     array[(*place, slice(run.reached + 1, None))] = by_round[max(by_round)]
-        return cls(experiment, runs, rounds, strategies, seeds, values, tuple(swept), task)
+        return cls(experiment, runs, rounds, strategies, seeds, values, tuple(swept), task, about)
 
     @classmethod
     def of_rounds(
-        cls, experiment: str, simulated: Mapping[tuple[str, int], Iterable[Round]], *, rounds: int | None = None
+        cls, experiment: str, simulated: "Mapping[tuple[str, int], Iterable[Round]]", *, rounds: int | None = None
     ) -> "Curves":
         """Return the arrays of simulations in memory: {(strategy, seed): records}.
 
@@ -262,7 +286,7 @@ def deviation(values: Values, axis: int = 0) -> Values:
     return np.where(count > 1, np.sqrt(total / np.maximum(count - 1, 1)), np.nan)
 
 
-def _numbers(record: Round) -> dict[Key, float]:
+def _numbers(record: "Round") -> dict[Key, float]:
     numbers: dict[Key, float] = {
         LABELLED: record.labelled,
         TEMPERATURE: record.temperature,

@@ -1,13 +1,16 @@
 """The curves of every experiment in a store of runs, or in a folder of exported ones."""
 
 import dataclasses
+import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from cusal.bench.report.curves import PHASES, REASONS, Curve, Curves, Key, Task
+from cusal.bench.report.curves import PHASES, REASONS, About, Curve, Curves, Key, Task
 from cusal.bench.report.swept import find_swept
 from cusal.bench.spec import Spec
 from cusal.bench.store import ExportedRuns, Store
@@ -16,7 +19,7 @@ from cusal.errors import StoreError
 from cusal.metrics.reliability import Reliability
 
 # What tells runs of one experiment apart; every other setting says what the experiment is.
-_OF_A_RUN = ("experiment", "label", "dataset", "strategy", "seed", "rounds", "batch_size", "sweep", "task")
+_OF_A_RUN = ("experiment", "label", "dataset", "strategy", "seed", "rounds", "batch_size", "sweep", "task", "title")
 
 Source = Store | ExportedRuns
 
@@ -54,8 +57,18 @@ def load(source: Source, run_ids: Iterable[str] | None = None) -> list[Curves]:
             specs = [Spec.of(row["spec"]) for row in part]
             suffix = name[len(key[0]) :] + difference
             swept, task = find_swept(specs, suffix=suffix), _task(specs, suffix)
-            made.append(Curves.of(name + difference, _curves(source, part), swept=swept, task=task))
+            about = About(key[1], _title(specs))
+            made.append(Curves.of(name + difference, _curves(source, part), swept=swept, task=task, about=about))
     return made
+
+
+def _title(specs: Sequence[Spec]) -> str:
+    """Return the title of the grid; runs of earlier versions have none, but may be those of a preset."""
+    kept = next((spec.title for spec in specs if spec.title), "")
+    if kept:
+        return kept
+    preset = files("cusal.bench") / "presets" / f"{re.split('[: ]', specs[0].experiment, maxsplit=1)[0]}.toml"
+    return str(tomllib.loads(preset.read_text(encoding="utf-8")).get("title", "")) if preset.is_file() else ""
 
 
 def _task(specs: Sequence[Spec], suffix: str) -> Task | None:

@@ -13,12 +13,15 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def write_latex(sections: Sequence[Section], out: Path) -> list[Path]:
+def write_latex(sections: Sequence[Section], out: Path, *, title: str) -> list[Path]:
     """Write `report.tex`, to be used with `\\input`, into the folder."""
-    lines = ["% Needs \\usepackage{booktabs}.", ""]
+    lines = [f"% {' '.join(title.split())}", "% Needs \\usepackage{booktabs}.", ""]
     for number, section in enumerate(sections, start=1):
+        experiment = " ".join(
+            [f"{section.title} ({section.about})." if section.about else f"{section.title}.", *section.remarks]
+        )
         for table in (table for exhibit in section.exhibits for table in exhibit.tables):
-            lines += [*_table(table, section.title, f"tab:{number}-{table.name}"), ""]
+            lines += [*_table(table, experiment, f"tab:{number}-{table.name}"), ""]
     path = out / "report.tex"
     path.write_text("\n".join(lines), encoding="utf-8")
     return [path]
@@ -30,7 +33,7 @@ def _table(table: Table, experiment: str, label: str) -> list[str]:
     return [
         r"\begin{table}[t]",
         r"  \centering",
-        rf"  \caption{{{_escape(f'{experiment}. {table.title}. {table.caption} {table.note}')}}}",
+        rf"  \caption{{{_escape(f'{experiment} {table.title}. {table.caption} {table.note}')}}}",
         rf"  \label{{{label}}}",
         rf"  \begin{{tabular}}{{l{'r' * len(table.columns)}}}",
         r"    \toprule",

@@ -9,13 +9,17 @@ from cusal.bench.report.plot import save
 from cusal.bench.report.tables import Cell, Table
 
 
-def write_markdown(sections: Sequence[Section], out: Path, *, tell: Callable[[str], None] | None = None) -> list[Path]:
+def write_markdown(
+    sections: Sequence[Section], out: Path, *, title: str, tell: Callable[[str], None] | None = None
+) -> list[Path]:
     """Write `report.md` and `figures/*.svg` into the folder."""
     (out / "figures").mkdir(exist_ok=True)
     written = []
-    lines = ["# Active learning report", "", INTRODUCTION, ""]
+    lines = [f"# {_escape(title)}", "", INTRODUCTION, ""]
     for number, section in enumerate(told(sections, "figures", tell), start=1):
-        lines += [f"## {_escape(section.title)}", "", _escape(section.facts), ""]
+        lines += [f"## {_escape(section.title)}", ""]
+        for text in (section.about, section.facts, *section.remarks):
+            lines += [_escape(text), ""] if text else []
         for head in section.headlines:
             lines.append(f"- {head.title}: **{_escape(head.strategy)}**, {head.value} ({head.remark})")
         lines.append("")

@@ -10,7 +10,7 @@ import numpy as np
 from cusal.bench.report.curves import Curves
 from cusal.bench.report.suites import MEASURED, Rank, Suite, find_suites, rank
 
-COLUMNS = ("experiment", "strategy", "seed", "round", "split", "kind", "name", "value")
+COLUMNS = ("experiment", "strategy", "seed", "round", "split", "kind", "name", "value", "dataset", "title")
 
 
 def write_csv(experiments: Iterable[Curves], out: Path) -> list[Path]:
@@ -21,13 +21,15 @@ def write_csv(experiments: Iterable[Curves], out: Path) -> list[Path]:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for curves in experiments:
+            about = (curves.about.dataset, curves.about.title)
             for run in curves.runs:
-                for key, by_round in run.values.items():
-                    for number, value in sorted(by_round.items()):
-                        if np.isfinite(value):
-                            writer.writerow(
-                                [curves.experiment, run.strategy, run.seed, number, *key, repr(float(value))]
-                            )
+                named = (curves.experiment, run.strategy, run.seed)
+                writer.writerows(
+                    (*named, number, *key, repr(float(value)), *about)
+                    for key, by_round in run.values.items()
+                    for number, value in sorted(by_round.items())
+                    if np.isfinite(value)
+                )
     suites = find_suites(experiments)
     return [path, _write_ranks(suites, out / "ranks.csv")] if suites else [path]
 

@@ -1,10 +1,12 @@
 """What a report says about one experiment, in order, before it is set as a page, Markdown or LaTeX."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from cusal.bench.report.coincidences import coincidences, in_words
 from cusal.bench.report.curves import Curves, mean
 from cusal.bench.report.exhibits import Exhibit, make_exhibits
 from cusal.bench.report.measures import TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED
@@ -24,7 +26,7 @@ INTRODUCTION = (
 
 @dataclass(frozen=True)
 class Headline:
-    """The best strategy of one measure in the last round that any run has reached."""
+    """The best strategy of one measure in the last round that all have reached; several where they are equal."""
 
     title: str
     strategy: str
@@ -36,11 +38,14 @@ class Headline:
 class Section:
     """One experiment: facts, headlines, exhibits, settings, and the runs that did not come to their end.
 
+    about: the title of its grid, and its data set. remarks: which strategies cannot be told apart.
     settings: those that all runs share; own_settings: by strategy, those that differ.
     """
 
     title: str
+    about: str
     facts: str
+    remarks: tuple[str, ...]
     headlines: tuple[Headline, ...]
     exhibits: tuple[Exhibit, ...]
     settings: Mapping[str, str]
@@ -51,10 +56,23 @@ class Section:
 def sections(experiments: Iterable[Curves]) -> tuple[list[Section], Styles]:
     """Return a section for each suite, sweep and experiment, and the look of every strategy that any of them has."""
     experiments = list(experiments)
-    looks = styles(strategy for curves in experiments for strategy in curves.strategies)
+    # Those that most experiments have come first, so that they get the colours that are easiest to tell apart.
+    common = Counter(strategy for curves in experiments for strategy in curves.strategies)
+    looks = styles(sorted(common, key=lambda strategy: -common[strategy]))
     sweeps = [_sweep_section(sweep, looks) for sweep in find_sweeps(experiments)]
     suites = [_suite_section(suite) for suite in find_suites(experiments)]
     return suites + sweeps + [_section(curves, looks) for curves in experiments], looks
+
+
+def report_title(experiments: Iterable[Curves]) -> str:
+    """Return the heading of a whole report, with the title of the grid where all experiments have the same."""
+    title = _shared_title(experiments)
+    return f"Active learning report: {title}" if title else "Active learning report"
+
+
+def _shared_title(experiments: Iterable[Curves]) -> str:
+    titles = {curves.about.title for curves in experiments}
+    return titles.pop() if len(titles) == 1 else ""
 
 
 def told(shown: Sequence[Section], kind: str, tell: Callable[[str], None] | None) -> Iterator[Section]:
@@ -74,7 +92,9 @@ def _section(curves: Curves, looks: Styles) -> Section:
     shared, own = _settings(curves)
     return Section(
         title=curves.experiment,
+        about=str(curves.about),
         facts=_facts(curves),
+        remarks=coincidences(curves),
         headlines=tuple(_headlines(curves)),
         exhibits=tuple(make_exhibits(curves, looks)) if curves.strategies else (),
         settings=shared,
@@ -89,6 +109,8 @@ def _section(curves: Curves, looks: Styles) -> Section:
 def _suite_section(suite: Suite) -> Section:
     return Section(
         title=f"{suite.name}: all tasks",
+        about=_shared_title(suite.members.values()),
+        remarks=(),
         facts=f"{len(suite.members)} tasks: {', '.join(suite.members)}. Each has a section of its own below.",
         headlines=(),
         exhibits=(Exhibit("ranks", "Rank over tasks", None, suite_tables(suite)),),
@@ -102,6 +124,8 @@ def _sweep_section(sweep: Sweep, looks: Styles) -> Section:
     plot = sweep_plot(sweep, looks)
     return Section(
         title=f"{sweep.name}: {sweep.key}",
+        about=str(next(iter(sweep.members.values())).about),
+        remarks=(),
         facts=f"The experiment with {sweep.key} = {', '.join(sweep.members)}; each has a section of its own below.",
         headlines=(),
         exhibits=(Exhibit(plot.name, plot.title, plot, sweep_tables(sweep)),),
@@ -151,7 +175,11 @@ def _headlines(curves: Curves) -> Iterable[Headline]:
         row = best(last, higher=measure.higher)
         if row is None:
             continue
-        if significant_best(last, higher=measure.higher) is not None:
+        value = measure.write(float(mean(last, axis=1)[row]))
+        first = [s for s, of in zip(curves.strategies, mean(last, axis=1), strict=True) if measure.write(of) == value]
+        if len(first) > 1:
+            remark = "equal to the digits shown"
+        elif significant_best(last, higher=measure.higher) is not None:
             remark = "significantly better than every other"
         elif len(curves.seeds) < LEAST_SEEDS:
             remark = f"not tested: fewer than {LEAST_SEEDS} seeds"
@@ -160,8 +188,8 @@ def _headlines(curves: Curves) -> Iterable[Headline]:
         words = measure.title[0].lower() + measure.title[1:]
         yield Headline(
             title=f"{'Highest' if measure.higher else 'Lowest'} {words} at t = {full[-1]}",
-            strategy=curves.strategies[row],
-            value=measure.write(float(mean(last, axis=1)[row])),
+            strategy=in_words(first),
+            value=value,
             remark=remark,
         )
 

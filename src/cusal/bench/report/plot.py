@@ -1,67 +1,34 @@
-"""A figure as panels that are drawn on axes: each alone for a page, all together for a file."""
+"""A figure as panels: each alone for a page, all together for a file. Each is drawn once."""
 
-import html
-import io
-import re
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from html import escape
 from pathlib import Path
-from typing import Any
 
-from cusal.bench.report.styles import GRID, INK, PAPER, Style, palette
-from cusal.errors import MissingExtra
-
-try:
-    import matplotlib as mpl
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from matplotlib.ticker import MaxNLocator
-except ImportError as error:
-    raise MissingExtra("a report", "bench") from error
+from cusal.bench.report.axes import POINTS, Axes
+from cusal.bench.report.marks import SWATCH, swatch
+from cusal.bench.report.styles import INK, PAPER, Style, palette
 
 Draw = Callable[[Axes], None]
-_LOOK: dict[str, Any] = {
-    "svg.fonttype": "none",  # text stays text: small files that can be searched, in the reader's own font
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.labelsize": 10,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
-    "legend.fontsize": 9.5,
-    "text.color": INK[0],
-    "axes.labelcolor": INK[0],
-    "axes.titlecolor": INK[0],
-    "axes.edgecolor": INK[0],
-    "xtick.color": INK[0],
-    "ytick.color": INK[0],
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": GRID[0],
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "axes.unicode_minus": True,
-}
+_LETTER, _FONT, _ROW = 6.4, 9.5, 19.0  # of a legend, in points
+_FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: its title and how it is drawn."""
+    """One pair of axes: its title, how it is drawn, and the strategy that it is about, if it is about one alone."""
 
     title: str
     draw: Draw
+    about: Style | None = None
 
 
 @dataclass(frozen=True)
 class Plot:
     """A figure: panels, a caption that explains them, and what the lines and markers stand for.
 
-    size: width and height of one panel in inches. columns: how many panels stand side by side in one file.
+    size: width and height of one panel in inches. columns: how many panels stand side by side.
     """
 
     name: str
@@ -72,88 +39,63 @@ class Plot:
     size: tuple[float, float] = (4.6, 3.3)
     columns: int = 2
 
+    @cached_property
+    def drawn(self) -> list[str]:
+        """The panels as SVG elements, in points from the upper left corner of each."""
+        drawings = []
+        for panel in self.panels:
+            axes = Axes(self.size, panel.title)
+            panel.draw(axes)
+            drawings.append(axes.svg())
+        return drawings
 
-def inline_svgs(plot: Plot, prefix: str) -> list[str]:
-    """Return each panel as an SVG element for a page: colours are CSS variables, and ids are unique by `prefix`."""
-    return [_inline(_single(panel, plot.size), f"{prefix}-{i}", panel.title) for i, panel in enumerate(plot.panels)]
+
+def inline_svgs(plot: Plot) -> list[str]:
+    """Return each panel as an SVG element for a page, its colours as variables of the style sheet."""
+    box = f"0 0 {plot.size[0] * POINTS:g} {plot.size[1] * POINTS:g}"
+    return [
+        f'<svg role="img" aria-label="{escape(panel.title)}" viewBox="{box}">{in_page_colours(svg)}</svg>'
+        for panel, svg in zip(plot.panels, plot.drawn, strict=True)
+    ]
+
+
+def in_page_colours(svg: str) -> str:
+    """Return a drawing whose colours follow light and dark."""
+    for light, _ in palette():
+        svg = svg.replace(f'"{light}"', f'"var(--c{light[1:]})"')
+    return svg
 
 
 def save(plot: Plot, path: Path) -> None:
     """Write all panels and the legend as one SVG file on white."""
     columns = min(plot.columns, len(plot.panels))
     rows = -(-len(plot.panels) // columns)
-    width, height = plot.size
-    widest = max((0.7 + 0.08 * len(label) for label, _ in plot.legend), default=1.0)  # inches, handle included
-    legend_columns = max(1, min(len(plot.legend), int(columns * width / widest)))
-    legend_rows = -(-len(plot.legend) // legend_columns) if plot.legend else 0
-    with mpl.rc_context(_LOOK):
-        figure = Figure(figsize=(columns * width, rows * height + 0.27 * legend_rows + 0.05), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for panel, ax in zip(plot.panels, axes, strict=False):
-            _draw(panel, ax, width)
-        for ax in axes[len(plot.panels) :]:
-            ax.set_axis_off()
-        if plot.legend:
-            handles = [_handle(style, label) for label, style in plot.legend]
-            figure.legend(
-                handles=handles, loc="outside lower center", ncols=legend_columns, frameon=False, handlelength=3
-            )
-        path.write_text(_svg(figure, transparent=False), encoding="utf-8")
-
-
-def dashes(style: Style) -> Any:
-    """Return a style's dash pattern as matplotlib takes it."""
-    return (0, style.dash) if style.dash else "solid"
-
-
-def whole_ticks(ax: Axes, most: int) -> None:
-    """Put at most so many ticks on the horizontal axis, at whole numbers."""
-    ax.xaxis.set_major_locator(MaxNLocator(most, integer=True))
-
-
-def _handle(style: Style, label: str) -> Line2D:
-    line: dict[str, Any] = {
-        "color": style.colour,
-        "linestyle": dashes(style) if style.width else "none",
-        "linewidth": style.width,
-    }
-    return Line2D([], [], marker=style.marker, markersize=5 if style.width else 8, label=label, **line)
-
-
-def _draw(panel: Panel, ax: Axes, width: float) -> None:
-    letters = int(8 * width)  # that fit above a panel so many inches wide
-    ax.set_title(textwrap.fill(panel.title, letters), loc="left")
-    panel.draw(ax)
-
-
-def _single(panel: Panel, size: tuple[float, float]) -> str:
-    with mpl.rc_context(_LOOK):
-        figure = Figure(figsize=size, layout="constrained")
-        _draw(panel, figure.subplots(), size[0])
-        return _svg(figure, transparent=True)
-
-
-def _svg(figure: Figure, *, transparent: bool) -> str:
-    text = io.StringIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    # One salt for all: the same data give the same file.
-    with mpl.rc_context({"svg.hashsalt": "cusal"}):
-        figure.savefig(text, format="svg", metadata=nothing, transparent=transparent, facecolor=PAPER[0])
-    return text.getvalue()
-
-
-def _inline(svg: str, prefix: str, title: str) -> str:
-    """Turn an SVG file into an element of a page."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")
-    svg = re.sub(r'\s(width|height)="[\d.]+pt"', "", svg, count=2)
-    svg = re.sub(r'id="series-(\d+)[^"]*"', r'class="series s\1"', svg)
-    svg = re.sub(
-        r'id="(?:figure|axes|patch|line2d|text|matplotlib\.axis|xtick|ytick|\w+Collection|legend)_[^"]*"', "", svg
+    wide, high = plot.size[0] * POINTS, plot.size[1] * POINTS
+    legend, legend_height = _legend(plot, columns * wide)
+    width, height = columns * wide, rows * high + legend_height
+    panels = (
+        f'<g transform="translate({i % columns * wide:g} {i // columns * high:g})">{svg}</g>'
+        for i, svg in enumerate(plot.drawn)
     )
-    svg = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{prefix}-", svg)
-    for light, _ in palette():
-        svg = svg.replace(light, f"var(--c{light[1:]})")
-    svg = re.sub(r"\s*\n\s*", "\n", svg)
-    return svg.replace("<svg", f'<svg role="img" aria-label="{html.escape(title)}"', 1).strip()
+    path.write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}pt" height="{height:g}pt" '
+        f'viewBox="0 0 {width:g} {height:g}" font-family="{_FAMILY}">\n'
+        f'<rect width="100%" height="100%" fill="{PAPER[0]}"/>\n'
+        + "\n".join(panels)
+        + f'\n<g transform="translate(0 {rows * high:g})">{legend}</g>\n</svg>\n',
+        encoding="utf-8",
+    )
+
+
+def _legend(plot: Plot, width: float) -> tuple[str, float]:
+    """Return the legend of a file, in as many columns as fit, and its height."""
+    if not plot.legend:
+        return "", 0.0
+    widest = SWATCH[0] + 22 + _LETTER * max(len(label) for label, _ in plot.legend)
+    columns = max(1, min(len(plot.legend), int(width / widest)))
+    entries = (
+        f'<g transform="translate({i % columns * widest + 8:g} {i // columns * _ROW + 4:g})">{swatch(look)}'
+        f'<text x="{SWATCH[0] + 5}" y="10" font-size="{_FONT}" fill="{INK[0]}">{escape(label)}</text></g>'
+        for i, (label, look) in enumerate(plot.legend)
+    )
+    return "".join(entries), -(-len(plot.legend) // columns) * _ROW + 6

@@ -8,7 +8,7 @@ by m - i, and none may be smaller than the one before it. The best is marked whe
 """
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from cusal.bench.report.curves import Values, mean
 
@@ -48,7 +48,7 @@ def paired_p(differences: Values) -> float:
     if spread <= 1e-12 * max(abs(centre), 1e-300):
         return 0.0 if centre else 1.0
     t = centre / (spread / np.sqrt(len(differences)))
-    return float(2 * stats.t.sf(abs(t), len(differences) - 1))
+    return float(2 * special.stdtr(len(differences) - 1, -abs(t)))
 
 
 def holm(p_values: list[float]) -> Values:

@@ -31,10 +31,11 @@ PAPER = ("#ffffff", "#171c22")
 class Style:
     """Colours for light and dark, the dash pattern in line widths (empty is solid), and the marker.
 
-    A width of 0 is an area, not a line.
+    number: of a strategy, by which the page finds all that belongs to it; None for what is no strategy. A width of 0 is
+    an area, not a line.
     """
 
-    number: int
+    number: int | None
     colour: str
     dark: str
     dash: tuple[float, ...]
@@ -70,7 +71,12 @@ def styles(strategies: Iterable[str]) -> dict[str, Style]:
 def fixed(number: int, *, dash: tuple[float, ...] = (), marker: str = "s", width: float = 0) -> Style:
     """Return the look of something that is no strategy, such as a phase, by its number."""
     light, dark = (_COLOURS[0], _ACCENT, _COLOURS[1], _NEUTRAL)[number]
-    return Style(number, light, dark, dash, marker, width)
+    return Style(None, light, dark, dash, marker, width)
+
+
+def faint(width: float = 0.7) -> Style:
+    """Return the look of what stands in the background."""
+    return Style(None, *_NEUTRAL, dash=(), marker="o", width=width)
 
 
 def palette() -> list[tuple[str, str]]:

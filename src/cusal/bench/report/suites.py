@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from cusal.bench.report.curves import Curves, Values, mean
 from cusal.bench.report.measures import TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED, Measure
@@ -182,6 +181,8 @@ def wilcoxon_p(differences: Values) -> float:
     >>> round(wilcoxon_p(np.array([1.0, 2.0, 3.0, 4.0, 5.0])), 4)
     0.0625
     """
+    from scipy import stats  # a second to import, and only suites need it
+
     return float(stats.wilcoxon(differences).pvalue) if np.any(differences) else 1.0
 
 

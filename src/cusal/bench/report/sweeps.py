@@ -2,19 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cusal.bench.report.axes import Axes
 from cusal.bench.report.curves import Curves, Values, deviation, mean
 from cusal.bench.report.measures import MEASURES, Measure
-from cusal.bench.report.plot import Draw, Panel, Plot, dashes
+from cusal.bench.report.plot import Draw, Panel, Plot
 from cusal.bench.report.styles import Styles
 from cusal.bench.report.tables import RULE, SPREAD, Cell, Table, compared
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,8 @@ def sweep_plot(sweep: Sweep, looks: Styles) -> Plot:
         title=f"How much depends on {sweep.key}",
         caption=f"Each experiment was repeated with other values of {sweep.key}. A point is the mean over all rounds "
         "of a run, averaged over seeds; the bar is ± one standard deviation. Accuracy: higher is better. Calibration "
-        "errors: lower is better. Where lines keep their order from left to right, the comparison does not depend on "
-        "the setting.",
+        "errors: lower is better, and all of them have one axis. Where lines keep their order from left to right, the "
+        "comparison does not depend on the setting.",
         panels=panels,
         legend=tuple((strategy, looks[strategy]) for strategy in sweep.strategies),
     )
@@ -94,31 +91,34 @@ def _areas(sweep: Sweep, value: str, measure: Measure) -> Values:
 
 def _lines(sweep: Sweep, looks: Styles, measure: Measure) -> Draw:
     areas = [_areas(sweep, value, measure) * measure.scale for value in sweep.members]
+    top = None if measure.higher else 1.05 * _highest_error(sweep)
     centres = np.array([mean(area, axis=1) for area in areas])  # (values, strategies)
     spreads = np.array([deviation(area, axis=1) for area in areas])
     places = np.arange(len(areas))
 
-    def draw(ax: "Axes") -> None:
+    def draw(ax: Axes) -> None:
         count = len(sweep.strategies)
         for row, strategy in enumerate(sweep.strategies):
             look = looks[strategy]
             x = places + 0.05 * (row - (count - 1) / 2)  # bars side by side, not on top of each other
-            same: dict[str, Any] = {"color": look.colour, "gid": f"series-{look.number}", "zorder": 2 + look.width}
-            ax.vlines(x, centres[:, row] - spreads[:, row], centres[:, row] + spreads[:, row], linewidth=0.9, **same)
-            ax.plot(
-                x,
-                centres[:, row],
-                marker=look.marker,
-                markersize=6,
-                linestyle=dashes(look),
-                linewidth=look.width,
-                **same,
-            )
-        ax.set_xticks(places, list(sweep.members))
-        ax.set_xlabel(sweep.key)
-        ax.margins(x=0.12)
+            thin = replace(look, dash=(), width=0.9)
+            for place, middle, spread in zip(x, centres[:, row], spreads[:, row], strict=True):
+                ax.line([place, place], [middle - spread, middle + spread], thin)
+            ax.line(x, centres[:, row], look, marked=range(len(x)))
+        ax.x.named = [(float(place), value) for place, value in zip(places, sweep.members, strict=True)]
+        ax.x.title, ax.x.margin = sweep.key, 0.12
+        if top is not None:
+            ax.y.low, ax.y.high = 0.0, top
 
     return draw
+
+
+def _highest_error(sweep: Sweep) -> float:
+    """Return the highest mean of any calibration error with its deviation: all errors have one axis."""
+    every = [_areas(sweep, value, m) for value in sweep.members for m in _measured(sweep) if not m.higher]
+    reached = [mean(area, axis=1) + np.nan_to_num(deviation(area, axis=1)) for area in every]
+    highest = np.nanmax(np.concatenate(reached), initial=0.0)
+    return float(highest) or 1.0
 
 
 def _order(value: str) -> tuple[float, str]:

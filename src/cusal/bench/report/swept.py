@@ -11,7 +11,7 @@ from typing import Any
 from cusal.bench.report.curves import Swept
 from cusal.bench.spec import Spec
 
-_NO_SETTINGS = ("experiment", "label", "dataset", "strategy", "seed", "settings", "sweep", "task")
+_NO_SETTINGS = ("experiment", "label", "dataset", "strategy", "seed", "settings", "sweep", "task", "title")
 
 
 def find_swept(specs: Iterable[Spec], *, suffix: str = "") -> tuple[Swept, ...]:

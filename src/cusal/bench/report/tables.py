@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cusal.bench.report.coincidences import coincidences
 from cusal.bench.report.curves import (
     BOUND,
     EPSILON,
@@ -237,7 +238,7 @@ def text_table(curves: Curves) -> str:
     table.append(f"Test set after {_last_labels(curves)}: mean ± standard deviation over {seeds}.")
     if any(cell.bold for column in columns for cell in column):
         table.append(f"* better than every other (paired t-test over seeds, Holm-corrected, p < {LEVEL:g})")
-    return "\n".join(table)
+    return "\n".join([*table, *coincidences(curves)])
 
 
 def _last_labels(curves: Curves) -> str:

@@ -1,4 +1,8 @@
-"""A report as one HTML page that needs nothing else: no network, no script, no second file."""
+"""A report as one HTML page that needs nothing else: no network, no script, no second file.
+
+The style sheet alone switches strategies on and off: each has a check box before all else, and hides what belongs to it
+in the elements that follow. Every legend holds labels of the same boxes.
+"""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -8,8 +12,9 @@ from string import Template
 
 from cusal._version import __version__
 from cusal.bench.report.exhibits import Exhibit
+from cusal.bench.report.marks import SWATCH, swatch
 from cusal.bench.report.outline import INTRODUCTION, Section, listed, told
-from cusal.bench.report.plot import Plot, inline_svgs
+from cusal.bench.report.plot import Plot, in_page_colours, inline_svgs
 from cusal.bench.report.styles import Style, Styles, palette
 from cusal.bench.report.tables import Cell, Table
 
@@ -25,6 +30,8 @@ $style
 </style>
 </head>
 <body>
+<form autocomplete="off">
+$boxes
 <header>
 <h1>$title</h1>
 <p>$introduction</p>
@@ -32,25 +39,16 @@ $style
 <nav aria-label="Contents">
 $contents
 </nav>
+$switches
 <main>
 $sections
 </main>
 <footer>Made by cusal $version.</footer>
+</form>
 </body>
 </html>
 """)
-_MARKERS = {  # in a box from -1 to 1, upwards
-    "s": "-.85,-.85 .85,-.85 .85,.85 -.85,.85",
-    "D": "0,-1.1 1.1,0 0,1.1 -1.1,0",
-    "d": "0,-1.2 .75,0 0,1.2 -.75,0",
-    "^": "0,-1 1,.9 -1,.9",
-    "v": "0,1 1,-.9 -1,-.9",
-    "<": "-1,0 .9,-1 .9,1",
-    ">": "1,0 -.9,-1 -.9,1",
-    "P": "-.4,-1.1 .4,-1.1 .4,-.4 1.1,-.4 1.1,.4 .4,.4 .4,1.1 -.4,1.1 -.4,.4 -1.1,.4 -1.1,-.4 -.4,-.4",
-    "X": "-1,-.5 -.5,-1 0,-.5 .5,-1 1,-.5 .5,0 1,.5 .5,1 0,.5 -.5,1 -1,.5 -.5,0",
-    "h": "0,-1.1 .95,-.55 .95,.55 0,1.1 -.95,.55 -.95,-.55",
-}
+MANY = 4  # columns; a table of more folds on a narrow screen
 
 
 def write_page(
@@ -58,15 +56,20 @@ def write_page(
     looks: Styles,
     path: Path,
     *,
-    title: str | None = None,
+    title: str,
     tell: Callable[[str], None] | None = None,
 ) -> Path:
     """Write the page to `path`."""
     text = _PAGE.substitute(
-        title=escape(title or "Active learning report"),
+        title=escape(title),
         style=_style(looks),
         introduction=escape(INTRODUCTION),
         contents=_contents(sections),
+        boxes="\n".join(
+            f'<input type="checkbox" id="show-{look.number}" aria-label="show {escape(strategy)}" checked>'
+            for strategy, look in looks.items()
+        ),
+        switches=_switches(looks),
         sections="\n".join(
             _section(section, looks, f"e{i}") for i, section in enumerate(told(sections, "page", tell), start=1)
         ),
@@ -80,12 +83,26 @@ def _style(looks: Styles) -> str:
     light = "".join(f"--c{colour[1:]}:{colour};" for colour, _ in palette())
     dark = "".join(f"--c{colour[1:]}:{other};" for colour, other in palette())
     rules = [f":root{{{light}}}", f"@media (prefers-color-scheme: dark){{:root{{{dark}}}}}"]
-    # Pointing at a strategy in the legend fades the others in that figure.
-    rules += [
-        f"figure:has(.k{look.number}:hover) .series:not(.s{look.number}){{opacity:.07}}" for look in looks.values()
-    ]
+    for number in (look.number for look in looks.values()):
+        box = f"#show-{number}"
+        rules.append(f"{box}:not(:checked)~* :is(.s{number},.p{number},.r{number}){{display:none}}")
+        rules.append(f"{box}:not(:checked)~* .k{number}{{opacity:.45;text-decoration:line-through}}")
+        rules.append(f"{box}:focus-visible~.switches .k{number}{{outline:2px solid var(--accent)}}")
+        # Pointing at a strategy in the legend fades the others in that figure.
+        rules.append(f"{box}:checked~* figure:has(.k{number}:hover) .series:not(.s{number}){{opacity:.07}}")
     sheet = files("cusal.bench.report").joinpath("page.css").read_text(encoding="utf-8")
     return sheet + "\n".join(rules)
+
+
+def _switches(looks: Styles) -> str:
+    """Return a label for the check box of each strategy; a form's reset checks them all again, without a script."""
+    if len(looks) < 2:
+        return ""
+    entries = "".join(_entry(strategy, look) for strategy, look in looks.items())
+    return (
+        '<aside class="switches" aria-label="Strategies shown"><p>Press a strategy, here or in a legend, to hide or '
+        f'show it. <button type="reset">Show all</button></p><ul class="legend">{entries}</ul></aside>'
+    )
 
 
 def _contents(sections: Sequence[Section]) -> str:
@@ -107,7 +124,9 @@ def _section(section: Section, looks: Styles, anchor: str) -> str:
     )
     content = [
         f'<section id="{anchor}"><h2>{escape(section.title)}</h2>',
+        f'<p class="about">{escape(section.about)}</p>' if section.about else "",
         f"<p>{_unbroken(section.facts)}</p>",
+        *(f'<p class="remark">{escape(remark)}</p>' for remark in section.remarks),
         f'<div class="tiles">{heads}</div>' if heads else "",
         *(_exhibit(exhibit, looks, anchor) for exhibit in section.exhibits),
         _settings(section, anchor),
@@ -120,7 +139,7 @@ def _section(section: Section, looks: Styles, anchor: str) -> str:
 def _exhibit(exhibit: Exhibit, looks: Styles, anchor: str) -> str:
     content = [f'<h3 id="{anchor}-{exhibit.name}">{escape(exhibit.title)}</h3>']
     if exhibit.plot is not None:
-        content.append(_figure(exhibit.plot, f"{anchor}-{exhibit.plot.name}"))
+        content.append(_figure(exhibit.plot))
     if exhibit.tables:
         content.append(f'<div class="tables">{"".join(_table(table, looks) for table in exhibit.tables)}</div>')
         content += [
@@ -129,46 +148,61 @@ def _exhibit(exhibit: Exhibit, looks: Styles, anchor: str) -> str:
     return "\n".join(content)
 
 
-def _figure(plot: Plot, prefix: str) -> str:
-    legend = "".join(f'<li class="k{look.number}">{_swatch(look)}{escape(label)}</li>' for label, look in plot.legend)
+def _figure(plot: Plot) -> str:
     one = ' class="one"' if len(plot.panels) == 1 else ""
-    least = round(plot.size[0] * 66)
-    panels = "".join(f"<div>{svg}</div>" for svg in inline_svgs(plot, prefix))
+    least = round(plot.size[0] * 58)
+    panels = "".join(
+        f"<div{_class('p', panel.about)}>{svg}</div>" for panel, svg in zip(plot.panels, inline_svgs(plot), strict=True)
+    )
+    legend = f'<ul class="legend">{"".join(_entry(*entry) for entry in plot.legend)}</ul>' if plot.legend else ""
     return (
-        f"<figure{one}>"
-        f'<ul class="legend">{legend}</ul>'
+        f"<figure{one}>{legend}"
         f'<div class="panels" style="--least:{least}px;--columns:{plot.columns}">{panels}</div>'
         f"<figcaption>{escape(plot.caption)}</figcaption></figure>"
     )
 
 
+def _entry(label: str, look: Style) -> str:
+    """Return a line of a legend; for a strategy, a label of its check box."""
+    words = f"{_swatch(look)}{escape(label)}"
+    if look.number is None:
+        return f"<li>{words}</li>"
+    return f'<li{_class("k", look)}><label for="show-{look.number}">{words}</label></li>'
+
+
+def _class(letter: str, look: Style | None) -> str:
+    return "" if look is None or look.number is None else f' class="{letter}{look.number}"'
+
+
 def _swatch(look: Style) -> str:
-    colour = f"var(--c{look.colour[1:]})"
-    if not look.width:
-        square = f'<rect width="12" height="12" rx="2" fill="{colour}"/>'
-        return f'<svg class="swatch area" viewBox="0 0 12 12" aria-hidden="true">{square}</svg>'
-    dash = f' stroke-dasharray="{" ".join(f"{length * look.width:g}" for length in look.dash)}"' if look.dash else ""
-    line = f'<path d="M-16 0H16" stroke="{colour}" stroke-width="{look.width}"{dash}/>'
-    mark = (
-        '<circle r="3.6"/>'
-        if look.marker == "o"
-        else f'<polygon points="{_MARKERS[look.marker]}" transform="scale(3.6)"/>'
-    )
-    return f'<svg class="swatch" viewBox="-16 -6 32 12" aria-hidden="true" fill="{colour}">{line}{mark}</svg>'
+    width, height = SWATCH if look.width else (SWATCH[1], SWATCH[1])
+    area = "" if look.width else " area"
+    box = f'viewBox="0 0 {width} {height}" aria-hidden="true"'
+    return f'<svg class="swatch{area}" {box}>{in_page_colours(swatch(look))}</svg>'
 
 
 def _table(table: Table, looks: Styles) -> str:
     columns = "".join(f'<th scope="col">{_unbroken(column).replace(", ", ",<br>")}</th>' for column in table.columns)
     rows = []
     for label, cells in table.rows:
-        swatch = _swatch(looks[label]) if label in looks else ""
-        numbers = "".join(f"<td>{_cell(cell)}</td>" for cell in cells)
-        rows.append(f'<tr><th scope="row">{swatch}{escape(label)}</th>{numbers}</tr>')
+        look = looks.get(label) or looks.get(label.rpartition(": ")[0])  # also the rows of a part of a strategy
+        numbers = "".join(
+            f'<td data-of="{escape(column)}">{_cell(cell)}</td>'
+            for column, cell in zip(table.columns, cells, strict=True)
+        )
+        shown = _swatch(look) if label in looks and look is not None else ""
+        rows.append(f'<tr{_class("r", look)}><th scope="row">{shown}{_breakable(label)}</th>{numbers}</tr>')
+    folds = ' class="folds"' if len(table.columns) > MANY else ""
     return (
         f'<div class="table"><h4>{escape(table.title)}</h4><p>{escape(table.caption)}</p>'
-        f'<div class="scroll"><table><thead><tr><th scope="col">{escape(table.head)}</th>{columns}</tr></thead>'
+        f'<div class="scroll"><table{folds}><thead><tr><th scope="col">{escape(table.head)}</th>{columns}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div></div>"
     )
+
+
+def _breakable(name: str) -> str:
+    """Escape a name and let it break after an underscore, where a column is narrow."""
+    return escape(name).replace("_", "_<wbr>")
 
 
 def _unbroken(text: str) -> str:

@@ -10,23 +10,23 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol, cast
 
-from cusal.scale.parts import Chunk, Column, Tile
+from cusal.scale.parts import Chunk, Column, Contents, Tile
 
 
 class Format(Protocol):
     """A module that reads one format.
 
     What needs an optional dependency is imported by its functions: the module itself is imported to learn its suffixes.
-    A format whose units have a name, such as "row group", says so with `UNIT_NAME`.
+    A format whose units have a name, such as "row group", says so with `UNIT_NAME`; one of text with `TEXT = True`.
     """
 
     SUFFIXES: tuple[str, ...]
 
-    def describe(self, path: Path, column: Column) -> tuple[int, list[int]]:
-        """Return the number of classes, and the rows of each unit that can be read on its own, from headers alone."""
+    def describe(self, path: Path, column: Column) -> Contents:
+        """Return what a file holds, from headers where it has them."""
 
-    def read(self, chunk: Chunk, column: Column) -> Iterator[Tile]:
-        """Yield the rows of a chunk in order, with the column beside them where the file has it."""
+    def read(self, chunk: Chunk) -> Iterator[Tile]:
+        """Yield the rows of a chunk in order, with the part's column beside them where the file has it."""
 
 
 @cache
@@ -44,3 +44,8 @@ def suffixes() -> tuple[str, ...]:
 def find(path: Path) -> Format:
     """Return the format of a file, by the suffix of its name."""
     return next(known for suffix, known in _formats().items() if path.name.endswith(suffix))
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a file is a table of text, of which a folder may hold some that are no parts."""
+    return bool(getattr(find(path), "TEXT", False))

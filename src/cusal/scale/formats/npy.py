@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cusal._damage import DAMAGED
 from cusal.errors import DataError
-from cusal.scale.parts import Chunk, Column, Tile, tile_rows
+from cusal.scale.parts import Chunk, Column, Contents, Tile, tile_rows
 
 SUFFIXES = (".npy",)
 VERSIONS = {
@@ -56,10 +56,19 @@ def as_probs_header(header: Header, name: str) -> Header:
     return header
 
 
-def describe(path: Path, column: Column) -> tuple[int, list[int]]:
+def names_of(column: Column, classes: int, path: Path) -> tuple[str, ...]:
+    """Return the names of the columns of an array, as they were given."""
+    if len(column.probs) < 2:  # one name is that of a table's column of lists
+        return ()
+    if len(column.probs) != classes:
+        raise DataError(f"{path} has {classes} classes, but {len(column.probs)} are named; name each of its columns.")
+    return column.probs
+
+
+def describe(path: Path, column: Column) -> Contents:
     """Return the classes and the rows of each unit: any rows can be read on their own, so a unit is a tile."""
     if column.required:
-        raise DataError(f"{path} holds no {column.array}; give .npz with probs and {column.array}, or Parquet.")
+        raise DataError(f"{path} holds no {column.array}; give .npz with probs and {column.array}, or a table.")
     with path.open("rb") as file:
         header = as_probs_header(read_header(file, str(path)), str(path))
         rows, classes = header.shape
@@ -67,10 +76,11 @@ def describe(path: Path, column: Column) -> tuple[int, list[int]]:
     if met < expected:
         raise DataError(f"{path} has {met} bytes, but its header says {expected}; it is cut short. Write it again.")
     step = tile_rows(classes)
-    return classes, [min(step, rows - start) for start in range(0, rows, step)]
+    units = [min(step, rows - start) for start in range(0, rows, step)]
+    return Contents(classes, units, names_of(column, classes, path))
 
 
-def read(chunk: Chunk, column: Column) -> Iterator[Tile]:
+def read(chunk: Chunk) -> Iterator[Tile]:
     """Yield the rows of a chunk, unit by unit."""
     with chunk.part.path.open("rb", buffering=0) as file:
         header = read_header(file, str(chunk.part.path))

@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 
 from cusal._damage import DAMAGED
 from cusal.errors import DataError
-from cusal.scale.formats.npy import Header, as_probs_header, read_header
-from cusal.scale.parts import Chunk, Column, Tile, tile_rows
+from cusal.scale.formats.npy import Header, as_probs_header, names_of, read_header
+from cusal.scale.parts import Chunk, Column, Contents, Tile, tile_rows
 
 SUFFIXES = (".npz",)
 COMPRESSIONS = (ZIP_STORED, ZIP_DEFLATED)  # those of numpy.savez and numpy.savez_compressed
 
 
-def describe(path: Path, column: Column) -> tuple[int, list[int]]:
+def describe(path: Path, column: Column) -> Contents:
     """Return the classes and the rows of the one unit: a compressed array is read from its beginning."""
     with _opened(path, column) as arrays:
         rows, classes = arrays[0][0].shape
-        return classes, [rows]
+        return Contents(classes, [rows], names_of(column, classes, path))
 
 
-def read(chunk: Chunk, column: Column) -> Iterator[Tile]:
+def read(chunk: Chunk) -> Iterator[Tile]:
     """Yield all rows, tile by tile."""
     step = tile_rows(chunk.part.classes)
-    with _opened(chunk.part.path, column) as arrays:
+    with _opened(chunk.part.path, chunk.part.column) as arrays:
         for start in range(0, chunk.rows, step):
             count = min(step, chunk.rows - start)
             probs, *beside = [_read_rows(stream, header, count, chunk.part.path) for header, stream in arrays]

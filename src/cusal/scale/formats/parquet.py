@@ -1,6 +1,5 @@
-"""Rows of a Parquet file, one row group after the other: a list column `probs`, or columns `p0 .. pK-1`."""
+"""Rows of a Parquet file, one row group after the other: a column of lists, or one for each class."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,35 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal.errors import DataError, MissingExtra
-from cusal.scale.parts import Chunk, Column, Tile, tile_rows
+from cusal.scale.columns import Found, find_probs
+from cusal.scale.formats._arrow_lists import by_name, first_names, unwrapped
+from cusal.scale.parts import Chunk, Column, Contents, Tile, tile_rows
 
 SUFFIXES = (".parquet", ".pq")
 UNIT_NAME = "row group"
 BUFFER_BYTES = 1 << 16  # of each column: without it, a whole row group is held
 
 
-def describe(path: Path, column: Column) -> tuple[int, list[int]]:
+def describe(path: Path, column: Column) -> Contents:
     """Return the classes and the rows of each row group."""
     with _opened(path) as file:
-        names = file.schema_arrow.names
-        if column.required and column.parquet not in names:
-            raise DataError(f"{path} has no column {column.parquet}; it has {', '.join(names)}.")
+        found = find_probs(file.schema_arrow.names, column, path)
         units = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-        return _count_classes(file, path), units
+        if found.lists is None:
+            return Contents(len(found.columns), units, found.names)
+        return Contents(*_first_list(file, found, path, units))
 
 
-def read(chunk: Chunk, column: Column) -> Iterator[Tile]:
+def read(chunk: Chunk) -> Iterator[Tile]:
     """Yield the rows of a chunk's row groups."""
-    path, classes = chunk.part.path, chunk.part.classes
+    path, column = chunk.part.path, chunk.part.column
     row = chunk.first_row
     with _opened(path) as file:
         names = file.schema_arrow.names
-        wanted = ["probs"] if "probs" in names else [f"p{k}" for k in range(classes)]
-        wanted += [column.parquet] if column.parquet in names else []
+        found = find_probs(names, column, path)
+        wanted = [found.lists] if found.lists is not None else list(found.columns)
+        wanted += [column.table] if column.table in names else []
         for group in range(chunk.first_unit, chunk.stop_unit):
-            batches = file.iter_batches(tile_rows(classes), row_groups=[group], columns=wanted)
+            batches = file.iter_batches(tile_rows(chunk.part.classes), row_groups=[group], columns=wanted)
             while (batch := _next_batch(batches, f"{path}: row group {group}")) is not None:
-                yield Tile(_as_probs(batch, chunk, row), _as_beside(batch, column, chunk, row))
+                yield Tile(_as_probs(batch, found, chunk, row), _as_beside(batch, column, chunk, row))
                 row += len(batch)
 
 
@@ -77,59 +79,64 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0].rstrip(".")
 
 
-def _count_classes(file: Any, path: Path) -> int:
-    schema = file.schema_arrow
-    if "probs" not in schema.names:
-        numbers = {int(name[1:]) for name in schema.names if re.fullmatch(r"p(0|[1-9]\d*)", name)}
-        missing = min(set(range(max(numbers) + 1)) - numbers, default=None) if numbers else None
-        if missing is not None:
-            raise DataError(f"{path} has no column p{missing}; expected p0 to p{max(numbers)} without a gap.")
-        if len(numbers) < 2:
-            raise DataError(
-                f"{path} has neither a list column probs nor columns p0, p1, ...; it has {', '.join(schema.names)}."
-            )
-        return len(numbers)
-    kind = schema.field("probs").type
+def _first_list(file: Any, found: Found, path: Path, units: list[int]) -> tuple[int, list[int], tuple[str, ...]]:
+    """Return the number of classes of a list column, the units, and the names of classes where lists hold them."""
+    kind = file.schema_arrow.field(found.lists).type
     types = _arrow().types
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
-    if not any(is_list(kind) for is_list in lists) or not types.is_floating(kind.value_type):
-        raise DataError(f"{path}: column probs holds {kind}; expected lists of floating-point numbers.")
-    if types.is_fixed_size_list(kind):
-        return int(kind.list_size)
-    batch = _next_batch(file.iter_batches(1, columns=["probs"]), f"{path}: row group 0")
+    if types.is_fixed_size_list(kind) and types.is_floating(kind.value_type):
+        return int(kind.list_size), units, found.names
+    batch = _next_batch(file.iter_batches(1, columns=[found.lists]), f"{path}: row group 0")
     if batch is None:
         raise DataError(f"{path} has no rows, so the length of its lists is not known; leave it out.")
-    return len(batch.column("probs")[0].as_py() or ())
+    first = unwrapped(batch.column(found.lists), f"{path}: column {found.lists}")
+    if types.is_struct(first.type.value_type):
+        names = found.names or first_names(first, f"{path}: {found.lists}")
+        return len(names), units, names
+    classes = len(first[0].as_py() or ())
+    if found.names and len(found.names) != classes:
+        raise DataError(f"{path} has {classes} classes, but {len(found.names)} are named; name each of them.")
+    return classes, units, found.names
 
 
-def _as_probs(batch: Any, chunk: Chunk, row: int) -> NDArray:
+def _as_probs(batch: Any, found: Found, chunk: Chunk, row: int) -> NDArray:
     classes = chunk.part.classes
-    if "probs" not in batch.schema.names:
-        columns = [batch.column(f"p{k}") for k in range(classes)]
-        for k, values in enumerate(columns):
-            _refuse_nulls(values, f"p{k}", chunk, row)
-        return np.stack([values.to_numpy(zero_copy_only=False) for values in columns], axis=1)
-    lists = batch.column("probs")
-    _refuse_nulls(lists, "probs", chunk, row)
-    lengths = _arrow().compute.list_value_length(lists).to_numpy()
+    if found.lists is None:
+        columns = [batch.column(name) for name in found.columns]
+        for name, values in zip(found.columns, columns, strict=True):
+            _refuse_nulls(values, name, chunk, row)
+        return np.stack([_as_numbers(v, n, chunk) for n, v in zip(found.columns, columns, strict=True)], axis=1)
+    lists = batch.column(found.lists)
+    _refuse_nulls(lists, found.lists, chunk, row)
+    lists = unwrapped(lists, f"{chunk.part.path}: column {found.lists}")
+    lengths = _arrow().compute.list_value_length(lists).to_numpy(zero_copy_only=False)
+    where = f"{chunk.part.path}: {found.lists}"
     if (lengths != classes).any():
         bad = int(np.argmax(lengths != classes))
         raise DataError(
-            f"{chunk.part.path}: probs: {chunk.locate(row + bad)} has {lengths[bad]} numbers, expected {classes}; "
+            f"{where}: {chunk.locate(row + bad)} has {lengths[bad]} numbers, expected {classes}; "
             "give one for each class."
         )
     values = lists.flatten()
+    if _arrow().types.is_struct(values.type):
+        return by_name(values, chunk.part.names, lambda bad: f"{where}: {chunk.locate(row + bad)}")
     if values.null_count:
         bad = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False))) // classes
-        raise DataError(f"{chunk.part.path}: probs: {chunk.locate(row + bad)} has a null; expected numbers.")
+        raise DataError(f"{where}: {chunk.locate(row + bad)} has a null; expected numbers.")
     return np.asarray(values.to_numpy().reshape(-1, classes))
 
 
+def _as_numbers(values: Any, name: str, chunk: Chunk) -> NDArray:
+    types = _arrow().types
+    if not (types.is_floating(values.type) or types.is_integer(values.type) or types.is_decimal(values.type)):
+        raise DataError(f"{chunk.part.path}: column {name} holds {values.type}; expected numbers.")
+    return np.asarray(values.cast("double").to_numpy() if types.is_decimal(values.type) else values.to_numpy())
+
+
 def _as_beside(batch: Any, column: Column, chunk: Chunk, row: int) -> NDArray | None:
-    if column.parquet not in batch.schema.names:
+    if column.table not in batch.schema.names:
         return None
-    values = batch.column(column.parquet)
-    _refuse_nulls(values, column.parquet, chunk, row)
+    values = batch.column(column.table)
+    _refuse_nulls(values, column.table, chunk, row)
     return np.asarray(values.to_numpy(zero_copy_only=False))
 
 

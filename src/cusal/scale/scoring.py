@@ -6,7 +6,7 @@ parts -> chunks -> engine (tiles -> candidates) -> merged candidates -> picks.cs
 import os
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +19,13 @@ from cusal._types import Floats, Indices
 from cusal.errors import DataError, InvalidInput
 from cusal.scale.candidates import Candidates
 from cusal.scale.checkpoint import Checkpoint
+from cusal.scale.columns import PoolColumns, as_class_numbers
 from cusal.scale.engines import Engine, find_engine
 from cusal.scale.engines.local import LocalEngine
-from cusal.scale.parts import LABELS, Chunk
+from cusal.scale.parts import Chunk, Part
+from cusal.scale.pick_files import find_writer
 from cusal.scale.picks import Picks
-from cusal.scale.pool_files import cut_into_chunks, iterate_tiles, open_pool
+from cusal.scale.pool_files import check_names, cut_into_chunks, iterate_tiles, open_pool
 from cusal.scale.request import Request
 from cusal.scale.scorer import Scorer
 from cusal.strategies._strategy import Strategy
@@ -40,8 +42,9 @@ def score_files(
     strategy: str | Strategy = "cusal",
     engine: str | Engine = "local",
     seed: int = 0,
+    columns: PoolColumns | None = None,
 ) -> Picks:
-    """Pick from a pool in files, however large, and write the picks to a CSV file.
+    """Pick from a pool in files, however large, and write the picks to a file.
 
     The picks, their order and `decided_by` are those of `cusal.query` on the whole pool in memory. The pool is read
     once, some megabytes at a time. Stopped at any moment, the same call resumes after the last finished piece.
@@ -49,14 +52,17 @@ def score_files(
     Parameters
     ----------
     pool : path
-        A `.npy` file of shape (m, classes); an `.npz` with `probs` and perhaps `ids`; a Parquet file with a list column
-        `probs` or columns `p0 .. pK-1`, and perhaps `id`; or a folder of such files, taken in name order.
+        A `.npy` file of shape (m, classes); an `.npz` with `probs` and perhaps `ids`; a table (Parquet, CSV, TSV,
+        JSONL) with columns `p0 .. pK-1` or those that `columns` names, or lists in a column `probs` (not in CSV), and
+        perhaps `id`; or a folder of such files, taken in name order.
     labelled : path, optional
-        The labelled points in the same formats, with `labels` (in Parquet `label`). Only `cusal` needs them.
+        The labelled points in the same formats, with `labels` (in tables `label`): class numbers, or the names of
+        classes where columns or lists name them. Only `cusal` needs them.
     batch_size : int
         How many picks.
     out : path
-        The CSV file to write: rank, id, error, confidence, supported, decided_by.
+        The file to write: rank, id, error, confidence, supported, decided_by as `.csv`, `.jsonl` or `.parquet`; or the
+        row numbers alone as `.npy`.
     strategy : str or Strategy
         "cusal", "entropy", "least_confidence", "margin", "random"; "package.module:Name" for a class of your own; or
         a strategy with settings, such as `cusal.strategies.Cusal(bandwidth=0.01)`.
@@ -64,6 +70,8 @@ def score_files(
         "local", "ray", or an engine such as `cusal.scale.find_engine("ray", "10.0.0.1:6379")`.
     seed : int
         For strategies that draw at random.
+    columns : PoolColumns, optional
+        The columns of the classes, the ids and the labels, where they have other names.
 
     Returns
     -------
@@ -99,16 +107,17 @@ def score_files(
         raise InvalidInput(f"pool is a {type(pool).__name__}; expected a path. For a pool in memory use cusal.query.")
     request = Request(batch_size, strategies.make(strategy), seed)
     chosen = find_engine(engine) if isinstance(engine, str) else engine
-    return score(Files(pool, out, labelled), request, engine=chosen)
+    return score(Files(pool, out, labelled, columns or PoolColumns()), request, engine=chosen)
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one scoring: the pool, the labelled points (for `cusal`), and where the picks go."""
+    """The files of one scoring: the pool, the labelled points (for `cusal`), where the picks go, and named columns."""
 
     pool: PathLike
     out: PathLike
     labelled: PathLike | None = None
+    columns: PoolColumns = field(default_factory=PoolColumns)
 
 
 def score(
@@ -121,16 +130,17 @@ def score(
     out = Path(files.out)
     if not out.parent.is_dir():
         raise DataError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
-    parts = open_pool(files.pool)
+    write = find_writer(out)
+    parts = open_pool(files.pool, files.columns.ids)
     total = sum(part.rows for part in parts)
     as_batch_size(request.batch_size, total)
-    scorer = Scorer(request, _read_reference(files, request, parts[0].classes))
+    scorer = Scorer(request, _read_reference(files, request, parts[0]))
     chunks = cut_into_chunks(parts, chunk_rows)
     checkpoint = Checkpoint(out, scorer)
     best = _run(chunks, scorer, engine or LocalEngine(), checkpoint, Progress(total, quiet=quiet))
     picks = Picks.from_candidates(best, estimated=request.estimates)
     with writing(out):
-        write_whole(out, picks.as_csv().encode())
+        write_whole(out, write(picks))
     checkpoint.remove()
     return picks
 
@@ -157,24 +167,28 @@ def _run(
     return found
 
 
-def _read_reference(files: Files, request: Request, classes: int) -> tuple[Floats, Indices]:
+def _read_reference(files: Files, request: Request, pool: Part) -> tuple[Floats, Indices]:
     """Return probabilities and labels of the labelled points; none where no file of them is given."""
+    classes = pool.classes
     if files.labelled is None:
         if request.estimates:
             raise InvalidInput(f"{type(request.strategy).__name__} needs labelled points; give labelled (--labelled).")
         return np.empty((0, classes)), np.empty(0, dtype=np.int64)
-    parts = open_pool(files.labelled, LABELS)
+    parts = open_pool(files.labelled, files.columns.labels)
     if parts[0].classes != classes:
         raise DataError(
             f"{parts[0].path} has {parts[0].classes} classes, but the pool has {classes}; "
             "give the same columns, in the same order."
         )
-    tiles = [(chunk.part, tile) for chunk in cut_into_chunks(parts) for tile in iterate_tiles(chunk, LABELS)]
+    check_names(pool, parts[0])
+    tiles = [tile for chunk in cut_into_chunks(parts) for tile in iterate_tiles(chunk)]
     if not tiles:
         raise DataError(f"{files.labelled} has no rows; expected labelled points.")
-    probs = np.concatenate([tile.probs for _, tile in tiles])
+    probs = np.concatenate([tile.probs for tile in tiles])
+    told = np.concatenate([tile.beside for tile in tiles if tile.beside is not None])
+    told = as_class_numbers(told, parts[0].names or pool.names, str(files.labelled))
     try:
-        labels = as_labels(np.concatenate([tile.beside for _, tile in tiles]), count=len(probs), classes=classes)
+        labels = as_labels(told, count=len(probs), classes=classes)
     except InvalidInput as error:
         raise DataError(f"{files.labelled}: {error}") from error
     return probs, labels
