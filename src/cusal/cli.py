@@ -68,6 +68,9 @@ def bench(
     ] = None,
     store: Annotated[str, typer.Option(help="A file, or the URL of a PostgreSQL database.")] = "runs.db",
     show: Annotated[bool, typer.Option("--list", help="List the presets and exit.")] = False,
+    trusted: Annotated[
+        bool, typer.Option("--trusted", help="Resume runs of others too: their checkpoints can run code.")
+    ] = False,
 ) -> None:
     """Compare strategies on a data set; a second start does only what is missing.
 
@@ -90,7 +93,7 @@ def bench(
     named = {"strategies": strategies, "seeds": seeds, "rounds": rounds, "pool": pool, "tasks": tasks}
     options = {key: value for key, value in named.items() if value is not None}
     wanted = command.change_grid(read_grid(grid, on=on), options, change or [])
-    code = command.run(wanted, place=store, workers=workers)
+    code = command.run(wanted, place=store, workers=workers, trusted=trusted)
     _print_tables(store, [spec.id for spec in wanted.specs()])
     raise typer.Exit(code)
 

@@ -35,13 +35,13 @@ def list_presets() -> str:
     return "\n".join(lines)
 
 
-def run(grid: Grid, *, place: str, workers: int | None) -> int:
+def run(grid: Grid, *, place: str, workers: int | None, trusted: bool = False) -> int:
     """Do the runs of a grid, print how it went, and return the exit code."""
     try:
         with term_like_interrupt():
             specs = ready_specs(grid)
             print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
-            outcome = run_grid(specs, place, workers=workers)
+            outcome = run_grid(specs, place, workers=workers, trusted=trusted)
     except KeyboardInterrupt:
         print("\nstopped; the rounds done are kept, and the same command resumes from there.", file=sys.stderr)
         return STOPPED

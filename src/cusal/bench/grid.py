@@ -21,7 +21,7 @@ from typing import Any
 
 from cusal import strategies
 from cusal.bench.grid_keys import NAMELESS, NEEDED, OF_TASKS, TABLES, GridKeys, check_keys
-from cusal.bench.spec import Spec
+from cusal.bench.spec import ALGORITHM, Spec
 from cusal.bench.strategy_entry import CHANGES, NONE, Entry, as_entry, label_of, setting_names, settings_of
 from cusal.bench.variants import as_table, is_module, needs_network
 from cusal.errors import DataError, InvalidInput, UnknownName
@@ -208,7 +208,8 @@ class Grid:
         settings: dict[str, Any] = {key: fixed[key] for key in ("bandwidth", "p") if key in own and key in fixed}
         settings |= settings_of(entry)
         names = {"experiment": self.name, "label": label_of(entry), "strategy": entry["name"]}
-        return Spec(**names, **fixed, seed=seed, settings=settings, sweep=self.sweep, task=self.task)
+        fixed |= {"sweep": self.sweep, "task": self.task, "algorithm": ALGORITHM}
+        return Spec(**names, **fixed, seed=seed, settings=settings)
 
 
 def task_name(task: Mapping[str, Any]) -> str:

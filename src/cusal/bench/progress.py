@@ -57,6 +57,8 @@ class RunProgress:
             self._seconds[strategy] = 0.8 * before + 0.2 * news.seconds
             self._left[news.run_id] = self.runs[news.run_id].rounds - news.round
         if self._live is not None:
+            if news.kind == "started" and news.text:  # a line that stays, above the table
+                self._live.console.print(self._line(news), markup=False)
             self._live.update(self._table())
         else:
             print(self._line(news), flush=True)
@@ -72,6 +74,8 @@ class RunProgress:
     def _line(self, news: News) -> str:
         run = self.runs[news.run_id]
         start = f"{time.strftime('%H:%M:%S')}  {self._title(run)}, seed {run.seed}"
+        if news.kind == "started" and news.text:
+            return f"{start}: {news.text}"
         if news.kind != "round":
             return f"{start}: {news.kind}  ({self.done} of {self.total} runs done)"
         scores = f"ECE {news.ece:.3f}, accuracy {100 * news.accuracy:.1f}, {news.seconds:.1f} s"
