@@ -15,7 +15,7 @@ from cusal.bench.loaded_data import draw_items, features_key, forget_data
 from cusal.bench.runner import Outcome, run_grid
 from cusal.bench.spec import Spec
 from cusal.bench.variants import needs_network
-from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra
+from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra, without_passwords
 
 STOPPED = 130  # what a shell gives for Ctrl-C
 
@@ -40,7 +40,7 @@ def run(grid: Grid, *, place: str, workers: int | None, trusted: bool = False) -
     try:
         with term_like_interrupt():
             specs = ready_specs(grid)
-            print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
+            print(f"{grid.name}: {len(specs)} runs, into {without_passwords(place)}", flush=True)
             outcome = run_grid(specs, place, workers=workers, trusted=trusted)
     except KeyboardInterrupt:
         print("\nstopped; the rounds done are kept, and the same command resumes from there.", file=sys.stderr)
@@ -153,7 +153,7 @@ def _parse(text: str) -> Any:
 
 
 def _conclude(outcome: Outcome, place: str) -> int:
-    print(f"{outcome.done} of {outcome.total} runs are done in {place}.")
+    print(f"{outcome.done} of {outcome.total} runs are done in {without_passwords(place)}.")
     if outcome.elsewhere:
         print(f"{outcome.elsewhere} are under way in another runner.")
     for run_id, traceback in outcome.failed:

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._cells import safe_cell
 from cusal._types import Indices
 from cusal.scale.candidates import Candidates
 
@@ -68,5 +69,5 @@ class Picks:
         columns = [self.error, self.confidence, self.supported, self.decided_by]
         lists = [[""] * len(self) if column is None else column.tolist() for column in columns]
         for rank, (name, *known) in enumerate(zip(self.ids.tolist(), *lists, strict=True), start=1):
-            writer.writerow((rank, name, *known))
+            writer.writerow((rank, safe_cell(name), *known))
         return text.getvalue()

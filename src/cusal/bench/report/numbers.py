@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cusal._cells import safe_cell
 from cusal.bench.report.curves import Curves
 from cusal.bench.report.suites import MEASURED, Rank, Suite, find_suites, rank
 
@@ -25,9 +26,9 @@ def write_csv(experiments: Iterable[Curves], out: Path) -> list[Path]:
                 for key, by_round in run.values.items():
                     for number, value in sorted(by_round.items()):
                         if np.isfinite(value):
-                            writer.writerow(
-                                [curves.experiment, run.strategy, run.seed, number, *key, repr(float(value))]
-                            )
+                            names = map(safe_cell, (curves.experiment, run.strategy))
+                            of = map(safe_cell, key)
+                            writer.writerow([*names, run.seed, number, *of, repr(float(value))])
     suites = find_suites(experiments)
     return [path, _write_ranks(suites, out / "ranks.csv")] if suites else [path]
 
@@ -41,5 +42,6 @@ def _write_ranks(suites: Iterable[Suite], path: Path) -> Path:
             for group, tasks in suite.parts().items():
                 for measure in MEASURED:
                     for one in rank(suite, measure, tasks):
-                        writer.writerow([suite.name, group, measure.name, suite.against, *dataclasses.astuple(one)])
+                        line = [suite.name, group, measure.name, suite.against, *dataclasses.astuple(one)]
+                        writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in line])
     return path
