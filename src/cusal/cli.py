@@ -102,12 +102,13 @@ def _print_tables(place: str, run_ids: list[str]) -> None:
     """Print how good each strategy is at the end, for the experiments that have finished."""
     from cusal.bench.report import text_table
     from cusal.bench.report.from_store import load
+    from cusal.bench.report.shown_names import as_shown
     from cusal.bench.report.suites import find_suites, text_ranks
     from cusal.bench.store import Store
 
     with Store(place, create=False) as store:
         there = {row["id"] for row in store.runs()}  # not those of tasks that were left out
-        found = load(store, there.intersection(run_ids))
+        found = as_shown(load(store, there.intersection(run_ids)))
     suites = find_suites(found)
     for suite in suites:
         print(f"\n{suite.name}\n{text_ranks(suite)}")

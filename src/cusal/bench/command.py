@@ -17,6 +17,7 @@ from cusal.bench.spec import Spec
 from cusal.bench.variants import needs_network
 from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra, without_passwords
 
+MOST_SEEDS = 10_000
 STOPPED = 130  # what a shell gives for Ctrl-C
 
 
@@ -138,8 +139,10 @@ def parse_seeds(text: str) -> int | list[int]:
     """
     try:
         if "-" in text:
-            first, last = text.split("-")
-            return list(range(int(first), int(last) + 1))
+            first, last = map(int, text.split("-"))
+            if not first <= last < first + MOST_SEEDS:
+                raise ValueError
+            return list(range(first, last + 1))
         return [int(part) for part in text.split(",")] if "," in text else int(text)
     except ValueError:
         raise InvalidInput(f"--seeds is {text!r}; expected a number (5), a range (5-9) or a list (0,3).") from None
@@ -148,7 +151,7 @@ def parse_seeds(text: str) -> int | list[int]:
 def _parse(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text  # a text without quotes
 
 

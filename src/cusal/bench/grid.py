@@ -268,6 +268,8 @@ def read_grid(name: str, *, on: str | None = None) -> Grid:
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+    if "\0" in str(path):
+        raise DataError(f"there is no grid {str(path)!r}; give a preset or a TOML file.")
     if path.resolve() in seen:
         raise InvalidInput(f"{path} extends itself; let it extend a preset or another file.")
     values = _own_values(path)
@@ -288,7 +290,7 @@ def _own_values(path: Path) -> dict[str, Any]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"cannot read the grid {path}: {error.strerror}; give a preset or a TOML file.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of the syntax, the encoding, or a path that no file can have
         raise DataError(f"the grid {path} is no TOML: {error}.") from None
     check_keys(values, str(path))
     return values

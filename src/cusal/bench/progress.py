@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from cusal._plain_text import short_name
 from cusal._progress import duration
 from cusal.bench.store import Run
 from cusal.bench.worker import News
@@ -82,9 +83,11 @@ class RunProgress:
         return f"{start}: round {news.round} of {run.rounds}, {scores}, left {duration(self.seconds_left())}"
 
     def _title(self, run: Run) -> str:
-        return f"{run.experiment}, {run.strategy}" if self._several else run.strategy
+        strategy = short_name(run.strategy)
+        return f"{short_name(run.experiment)}, {strategy}" if self._several else strategy
 
     def _table(self) -> Any:
+        from rich.markup import escape
         from rich.table import Table
 
         left = duration(self.seconds_left())
@@ -99,5 +102,5 @@ class RunProgress:
             numbers = (
                 [f"{news.ece:.3f}", f"{100 * news.accuracy:.1f}", f"{news.seconds:.1f}"] if known else ["", "", ""]
             )
-            table.add_row(self._title(run), str(run.seed), f"{max(news.round, 0)} / {run.rounds}", *numbers)
+            table.add_row(escape(self._title(run)), str(run.seed), f"{max(news.round, 0)} / {run.rounds}", *numbers)
         return table

@@ -4,6 +4,7 @@ import html
 import io
 import re
 import textwrap
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,7 @@ _LOOK: dict[str, Any] = {
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
     "axes.unicode_minus": True,
+    "text.parse_math": False,  # a $ in a name is one
 }
 
 
@@ -137,7 +139,8 @@ def _svg(figure: Figure, *, transparent: bool) -> str:
     text = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     # One salt for all: the same data give the same file.
-    with mpl.rc_context({"svg.hashsalt": "cusal"}):
+    with mpl.rc_context({"svg.hashsalt": "cusal"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # only measured here; the reader's font draws it
         figure.savefig(text, format="svg", metadata=nothing, transparent=transparent, facecolor=PAPER[0])
     return text.getvalue()
 
