@@ -2,6 +2,7 @@
 
 --quick             only tests that take less than a quarter of a second of processor time: `make check`
 --write-durations   write down the tests that take longer, in tests/durations.json: `make durations`
+--fuzz N            so many examples for each public call and file reader, in place of a few: `make fuzz`
 --no-skips          a skipped test is a failed one: CI, which has every extra, every data set and PostgreSQL
 """
 
@@ -37,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("cusal")
     group.addoption("--quick", action="store_true", help="only tests that take less than a quarter of a second")
     group.addoption("--write-durations", action="store_true", help=f"write the longer tests to {DURATIONS.name}")
+    group.addoption("--fuzz", type=int, default=15, help="how many examples the fuzzer tries for each call and reader")
     group.addoption("--no-skips", action="store_true", help="a skipped test is a failed one")
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from cusal import __version__, cli, datasets, strategies
-from cusal.bench.store import Run, Store
+from cusal.bench.grid import read_grid
+from cusal.bench.store import Store
 
 Cusal = Callable[..., tuple[int, str, str]]
 
@@ -139,12 +140,13 @@ def test_wrong_usage_is_exit_code_2(cusal: Cusal, arguments: str) -> None:
 
 def test_exports_and_loads_a_store(cusal: Cusal, tmp_path: Path) -> None:
     with Store(tmp_path / "runs.db") as store:
-        store.add([Run("a", "try", "digits", "cusal", 0, 3, 10, "{}")])
-    expected = "1 runs, 0 of them done; 1 start again: a\n"
+        run = read_grid("digits").specs()[0].run
+        store.add([run])
+    expected = f"1 runs, 0 of them done; 1 start again: {run.id}\n"
     assert cusal("store", "export", str(tmp_path / "runs.db"), str(tmp_path / "out")) == (0, expected, "")
     assert cusal("store", "load", str(tmp_path / "new.db"), str(tmp_path / "out")) == (0, expected, "")
     with Store(tmp_path / "new.db") as store:
-        assert [run["id"] for run in store.runs()] == ["a"]
+        assert [row["id"] for row in store.runs()] == [run.id]
 
 
 def test_help_loads_nothing_heavy() -> None:

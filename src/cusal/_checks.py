@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._arguments import as_listed, as_names, is_hashable
 from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput, PoolExhausted
 
@@ -176,14 +177,14 @@ def as_indices(values: Any, size: int, name: str = "indices") -> Indices:
 
 def as_named_labels(values: Any, classes: Any, *, count: int, columns: int) -> Indices:
     """Return the column numbers (count,) of labels of any kind; `classes` names the columns in their order."""
-    names = as_array(classes, "classes").tolist()
+    names = as_names(classes, "classes")
     if len(names) != columns or len(set(names)) != columns:
         raise InvalidInput(f"classes names {len(set(names))} classes, but probs has {columns} columns; name each once.")
-    labels = values.tolist() if hasattr(values, "tolist") else list(values)
+    labels = as_listed(values, "labels")
     if len(labels) != count:
         raise InvalidInput(f"{len(labels)} labels were given for {count} rows; give one label for each row.")
     number = {name: column for column, name in enumerate(names)}
-    unknown = [row for row, label in enumerate(labels) if label not in number]
+    unknown = [row for row, label in enumerate(labels) if not is_hashable(label) or label not in number]
     if unknown:
         raise InvalidInput(
             f"labels: row {unknown[0]} is {labels[unknown[0]]!r}, which is not one of the classes {names[:20]}; "

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cusal.errors import MissingExtra, StoreError
+from cusal.errors import MissingExtra, StoreError, without_passwords
 
 BUSY_MILLISECONDS = 60_000
 
@@ -31,9 +31,11 @@ def open_engine(place: str) -> sa.Engine:
         engine = sa.create_engine(url, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         raise MissingExtra("a store on PostgreSQL", "postgres") from error
-    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ValueError) as error:
+        # Not the reason of a ValueError: it is a port that is no number, which can be a part of the password.
+        reason = "its port is no number" if isinstance(error, ValueError) else without_passwords(str(error))
         raise StoreError(
-            f"{place!r} is no database URL ({error}); give postgresql://user@host/name or a path."
+            f"{place!r} is no database URL ({reason}); give postgresql://user@host/name or a path."
         ) from None
     return _sqlite(engine) if url.get_backend_name() == "sqlite" else engine
 

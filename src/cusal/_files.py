@@ -4,14 +4,14 @@ import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
+from cusal._arguments import as_path
 from cusal.errors import DataError
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that it holds the old or the new content at every moment, even if the process is killed."""
-    target = Path(path)
+    target = as_path(path)
     part = target.with_name(f".{target.name}.{uuid.uuid4().hex}")  # not mkstemp: only the owner could read its files
     try:
         with part.open("xb") as file:

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from cusal._arguments import as_path
+
 
 def cache_folder() -> Path:
     """Return the folder for what can be computed again: CUSAL_CACHE if set, else one in the user's cache."""
@@ -11,8 +13,8 @@ def cache_folder() -> Path:
 
 def chosen_folder(folder: str | Path | None) -> Path:
     """Return `folder` if it is given, else cusal's folder in the user's cache."""
-    if folder:
-        return Path(folder).expanduser()
+    if folder is not None and not (isinstance(folder, str) and folder == ""):
+        return as_path(folder, "folder").expanduser()
     try:
         import pooch
     except ImportError:

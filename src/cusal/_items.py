@@ -52,7 +52,10 @@ def as_items(items: Any) -> Any:
 
 def count_items(items: Any) -> int:
     """Return how many items there are; a sparse matrix has no `len`."""
-    return int(items.shape[0]) if is_sparse(items) else len(items)
+    try:
+        return int(items.shape[0]) if is_sparse(items) else len(items)
+    except TypeError as error:
+        raise InvalidInput(f"items is a {type(items).__name__} ({error}); give an array or a list of items.") from error
 
 
 def take(items: Any, indices: Indices | slice) -> Any:

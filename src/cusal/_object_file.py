@@ -16,16 +16,16 @@ import json
 import os
 import pickle
 import zipfile
-import zlib
 from collections.abc import Mapping
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from cusal._arguments import as_path
+from cusal._damage import DAMAGED
 from cusal._files import write_whole
-from cusal.errors import DataError, InvalidInput
+from cusal.errors import CusalError, DataError, InvalidInput
 
 SAFE = ("cusal.", "sklearn.", "torch.nn.")
 SMALL = 64  # arrays of up to this many numbers are written into the JSON
@@ -86,12 +86,15 @@ def read_objects(path: str | os.PathLike[str] | io.BytesIO, *, trusted: bool = F
     DataError
         If the file is missing or damaged, or if it holds something that needs trust and `trusted` is false.
     """
+    path = path if isinstance(path, io.BytesIO) else as_path(path)
     try:
         with zipfile.ZipFile(path) as archive:
             return _Reader(archive, str(path), trusted).decode(json.loads(archive.read("content.json")))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}; expected one written by save().") from None
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError, NotImplementedError) as error:
+    except CusalError:
+        raise
+    except (*DAMAGED, OSError, ImportError) as error:
         raise DataError(f"{path} cannot be read ({error}); expected a file written by save().") from error
 
 
@@ -296,7 +299,10 @@ class _Reader:
 
 def is_object_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is one that `write_objects` wrote, not a pickle of an earlier version."""
-    return not Path(path).exists() or zipfile.is_zipfile(path)
+    try:
+        return not as_path(path).exists() or zipfile.is_zipfile(path)
+    except OSError:  # a name that no file can have, which reading says
+        return True
 
 
 def _name(kind: type) -> str:

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from cusal import _protocol as protocol
 from cusal._checks import as_array
 from cusal._items import take
-from cusal.errors import NotReady
+from cusal.errors import InvalidInput, NotReady
 
 Probs = NDArray[np.float64]
 
@@ -155,6 +155,10 @@ class Wrapper(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_model(self, X: Any, y: Any, unlabelled: Any) -> Any:
         """Return the model fitted to (X, y); a warm one continues from its last fit, with its current settings."""
+        if not hasattr(self.model, "fit"):
+            raise InvalidInput(
+                f"model is a {type(self.model).__name__}; give a classifier, with fit and predict_proba."
+            )
         continues = self.warm_start and hasattr(self, "model_")
         model = protocol.with_settings(self.model_, self.model) if continues else unfitted(self.model)
         if self.uses_unlabelled and unlabelled is not None:

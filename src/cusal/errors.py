@@ -5,7 +5,20 @@ also derives from the built-in error that a caller would expect.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
+
+_IN_URL = re.compile(r"(://[^\s:@/]*):(?:\S*|[^@/\n]*)@")  # up to the last @: a password may hold any sign
+_IN_QUERY = re.compile(r"([?&]\w*(?:password|passwd|secret|token)\w*=)[^\s&#]+", re.IGNORECASE)
+
+
+def without_passwords(text: str) -> str:
+    """Return a text with *** in place of every password of a URL in it.
+
+    >>> without_passwords("cannot use postgresql://ann:s3cret@host/runs?sslpassword=s3cret")
+    'cannot use postgresql://ann:***@host/runs?sslpassword=***'
+    """
+    return _IN_QUERY.sub(r"\1***", _IN_URL.sub(r"\1:***@", text))
 
 
 class CusalError(Exception):
@@ -89,8 +102,17 @@ class DataError(CusalError, OSError):
 
 
 class StoreError(CusalError, RuntimeError):
-    """Raised when the store of runs cannot be opened, read or written."""
+    """Raised when the store of runs cannot be opened, read or written; passwords of URLs are not shown."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_passwords(message))
 
 
 class ProjectError(CusalError, RuntimeError):
-    """Raised when a labelling project cannot be opened, or not changed as asked; the message says what to do."""
+    """Raised when a labelling project cannot be opened, or not changed as asked; the message says what to do.
+
+    Passwords of URLs are not shown in it.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_passwords(message))

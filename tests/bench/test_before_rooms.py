@@ -1,6 +1,7 @@
 """Stores that an earlier version wrote, whose modules had other names: they load, resume and report.
 
-`before_rooms` holds the export of unfinished runs (`half`), of the same runs finished (`whole`), and their grids.
+`before_rooms` holds the export of unfinished runs (`half`), of the same runs finished (`whole`), and their grids. A
+change that makes their rounds others on purpose raises `cusal.bench.spec.ALGORITHM`.
 """
 
 import io
@@ -43,7 +44,7 @@ def resumed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with loaded("half", place) as store:
         assert {row["status"] for row in store.runs()} == {"open"}
         assert {row["round"] for row in store.rounds()} == {0, 1}
-    outcome = run_grid(specs(), str(place), workers=2)
+    outcome = run_grid(specs(), str(place), workers=2, trusted=True)
     assert outcome.failed == ()
     assert outcome.done == outcome.total == len(specs())
     return place
@@ -61,6 +62,19 @@ def test_unfinished_runs_end_as_they_would_have(resumed: Path, tmp_path: Path) -
                 assert numbers == pytest.approx(
                     [row[column] for row in expected if column in row and row[column] is not None], abs=1e-6
                 )
+
+
+def test_unfinished_runs_that_nobody_signed_start_again_and_end_the_same(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (margin,) = (spec for spec in specs() if spec.label == "margin" and spec.experiment == "grid")
+    with loaded("half", tmp_path / "runs.db"):
+        pass
+    assert run_grid([margin], str(tmp_path / "runs.db"), workers=1).done == 1
+    assert "margin, seed 0: starts again, because its checkpoint was not written by you" in capfd.readouterr().out
+    with Store(tmp_path / "runs.db") as ours, loaded("whole", tmp_path / "whole.db") as theirs:
+        found, expected = ours.picks([margin.id]), theirs.picks([margin.id])
+        assert [row["item"] for row in found] == [row["item"] for row in expected]
 
 
 def test_finished_runs_give_a_report(tmp_path: Path) -> None:

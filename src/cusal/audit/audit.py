@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._arguments import as_flag, as_share
 from cusal._checks import as_array, as_batch_size, as_count
 from cusal._types import Indices
 from cusal.audit import guarantees
@@ -117,7 +118,7 @@ class Audit:
 
     def as_after(self, count: int) -> Self:
         """Return the audit as it was after the first `count` checks of its order, without those that were hunted."""
-        items = self._checks.prefix[:count].tolist()
+        items = self._checks.prefix[: as_count(count, "count", least=0)].tolist()
         earlier = copy.copy(self)
         earlier._checks = self._checks.with_answers_of(items)
         return earlier
@@ -180,7 +181,7 @@ class Audit:
             If nothing was checked in the audit's order yet, or fewer than five items among those of `where`.
         """
         _check_share(level, "level")
-        if not anytime:
+        if not as_flag(anytime, "anytime"):
             return self._checks.share(None if where is None else self._as_mask(where), level)
         if where is not None:
             raise InvalidInput("anytime intervals are of all items; leave `where` or `anytime` out.")
@@ -198,6 +199,7 @@ class Audit:
 
     def slice(self, name: Hashable, where: Any, *, level: float = 0.95) -> Slice:
         """Return the share of right predictions in a part of the items; its `share` is None below five checks."""
+        _check_share(level, "level")
         inside = self._as_mask(where)
         size, checks = int(inside.sum()), int(inside[self._checks.prefix].sum())
         share = self._checks.share(inside, level) if size and self._checks.says_something(inside) else None
@@ -205,6 +207,7 @@ class Audit:
 
     def macro_f1(self, *, level: float = 0.95) -> Share:
         """Return the mean F1 over the classes, with an interval; it needs true labels, ten or more of each class."""
+        _check_share(level, "level")
         claims, prefix = self._checks.claims, self._checks.prefix
         truth = self._checks.answers.true
         missing = [item for item in prefix.tolist() if item not in truth]
@@ -223,6 +226,7 @@ class Audit:
     def needed(self, half_width: float, *, level: float = 0.95) -> Needed:
         """Return how many checks an interval of +- `half_width` takes: 0.02 stands for two points."""
         _check_share(half_width, "half_width")
+        _check_share(level, "level")
         found = self._checks.spread(None, unknown_right=False)
         done = len(self._checks.prefix)
         return needed(found, done, len(self), half_width=half_width, z=deviations(level))
@@ -304,5 +308,4 @@ class Audit:
 
 
 def _check_share(value: float, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
-        raise InvalidInput(f"{name} is {value!r}; expected a share between 0 and 1, such as 0.95 for 95 %.")
+    as_share(value, name)

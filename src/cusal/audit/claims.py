@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._arguments import as_names
 from cusal._checks import UnitRows, as_array, as_unchecked_probs
 from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput
@@ -39,7 +40,7 @@ def from_probs(probs: Any, classes: Sequence[Hashable] | None) -> Claims:
         tile = rows[start : start + ROWS]
         predicted[start : start + ROWS] = tile.argmax(axis=1)
         confidence[start : start + ROWS] = tile.max(axis=1)
-    names = tuple(range(rows.shape[1])) if classes is None else tuple(classes)
+    names = tuple(range(rows.shape[1]) if classes is None else as_names(classes, "classes"))
     if len(set(names)) != rows.shape[1]:
         raise InvalidInput(
             f"classes has {len(set(names))} different names, but probs has {rows.shape[1]} columns; "

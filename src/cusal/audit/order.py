@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from cusal._arguments import as_listed
 from cusal._types import Floats, Indices
 
 LOWEST, HIGHEST = 0.002, 0.998
@@ -53,7 +54,9 @@ def identities(count: int, ids: Iterable[object] | None = None) -> Identities:
     """Return a number for each item, by its id or, without ids, by its position."""
     if ids is None:
         return np.arange(count, dtype=np.uint64)
-    digests = (blake2b(str(one).encode("utf-8", "surrogatepass"), digest_size=8).digest() for one in ids)
+    digests = (
+        blake2b(str(one).encode("utf-8", "surrogatepass"), digest_size=8).digest() for one in as_listed(ids, "ids")
+    )
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 

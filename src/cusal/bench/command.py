@@ -15,8 +15,9 @@ from cusal.bench.loaded_data import draw_items, features_key, forget_data
 from cusal.bench.runner import Outcome, run_grid
 from cusal.bench.spec import Spec
 from cusal.bench.variants import needs_network
-from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra
+from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra, without_passwords
 
+MOST_SEEDS = 10_000
 STOPPED = 130  # what a shell gives for Ctrl-C
 
 
@@ -35,13 +36,13 @@ def list_presets() -> str:
     return "\n".join(lines)
 
 
-def run(grid: Grid, *, place: str, workers: int | None) -> int:
+def run(grid: Grid, *, place: str, workers: int | None, trusted: bool = False) -> int:
     """Do the runs of a grid, print how it went, and return the exit code."""
     try:
         with term_like_interrupt():
             specs = ready_specs(grid)
-            print(f"{grid.name}: {len(specs)} runs, into {place}", flush=True)
-            outcome = run_grid(specs, place, workers=workers)
+            print(f"{grid.name}: {len(specs)} runs, into {without_passwords(place)}", flush=True)
+            outcome = run_grid(specs, place, workers=workers, trusted=trusted)
     except KeyboardInterrupt:
         print("\nstopped; the rounds done are kept, and the same command resumes from there.", file=sys.stderr)
         return STOPPED
@@ -138,8 +139,10 @@ def parse_seeds(text: str) -> int | list[int]:
     """
     try:
         if "-" in text:
-            first, last = text.split("-")
-            return list(range(int(first), int(last) + 1))
+            first, last = map(int, text.split("-"))
+            if not first <= last < first + MOST_SEEDS:
+                raise ValueError
+            return list(range(first, last + 1))
         return [int(part) for part in text.split(",")] if "," in text else int(text)
     except ValueError:
         raise InvalidInput(f"--seeds is {text!r}; expected a number (5), a range (5-9) or a list (0,3).") from None
@@ -148,12 +151,12 @@ def parse_seeds(text: str) -> int | list[int]:
 def _parse(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text  # a text without quotes
 
 
 def _conclude(outcome: Outcome, place: str) -> int:
-    print(f"{outcome.done} of {outcome.total} runs are done in {place}.")
+    print(f"{outcome.done} of {outcome.total} runs are done in {without_passwords(place)}.")
     if outcome.elsewhere:
         print(f"{outcome.elsewhere} are under way in another runner.")
     for run_id, traceback in outcome.failed:

@@ -21,7 +21,7 @@ from typing import Any
 
 from cusal import strategies
 from cusal.bench.grid_keys import NAMELESS, NEEDED, OF_TASKS, TABLES, GridKeys, check_keys
-from cusal.bench.spec import Spec
+from cusal.bench.spec import ALGORITHM, Spec
 from cusal.bench.strategy_entry import CHANGES, NONE, Entry, as_entry, label_of, setting_names, settings_of
 from cusal.bench.variants import as_table, is_module, needs_network
 from cusal.errors import DataError, InvalidInput, UnknownName
@@ -208,7 +208,8 @@ class Grid:
         settings: dict[str, Any] = {key: fixed[key] for key in ("bandwidth", "p") if key in own and key in fixed}
         settings |= settings_of(entry)
         names = {"experiment": self.name, "label": label_of(entry), "strategy": entry["name"]}
-        return Spec(**names, **fixed, seed=seed, settings=settings, sweep=self.sweep, task=self.task)
+        fixed |= {"sweep": self.sweep, "task": self.task, "algorithm": ALGORITHM}
+        return Spec(**names, **fixed, seed=seed, settings=settings)
 
 
 def task_name(task: Mapping[str, Any]) -> str:
@@ -267,6 +268,8 @@ def read_grid(name: str, *, on: str | None = None) -> Grid:
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+    if "\0" in str(path):
+        raise DataError(f"there is no grid {str(path)!r}; give a preset or a TOML file.")
     if path.resolve() in seen:
         raise InvalidInput(f"{path} extends itself; let it extend a preset or another file.")
     values = _own_values(path)
@@ -287,7 +290,7 @@ def _own_values(path: Path) -> dict[str, Any]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"cannot read the grid {path}: {error.strerror}; give a preset or a TOML file.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of the syntax, the encoding, or a path that no file can have
         raise DataError(f"the grid {path} is no TOML: {error}.") from None
     check_keys(values, str(path))
     return values

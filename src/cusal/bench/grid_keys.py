@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from cusal.bench.features import check_features
+from cusal.bench.grid_values import check_plain
 from cusal.bench.networks import check_network
 from cusal.bench.strategy_entry import CHANGES, NONE, as_entry, check_settings
 from cusal.bench.validation import SPLITS
@@ -75,6 +76,7 @@ def _check_strategies(value: list[Any]) -> list[Any]:
 
 
 # The last text of each says what is expected, in messages.
+Seeds = Annotated[int, Gt(0), Le(10_000), "how many"]
 Whole = Annotated[int, Ge(0), "a whole number, 0 or more"]
 Positive = Annotated[int, Gt(0), "a whole number above 0"]
 Number = Annotated[float, Ge(0), "a number, 0 or more"]
@@ -108,9 +110,9 @@ class GridKeys(TypedDict, total=False):
         'a name, or a table such as {name = "temperature_scaled", method = "held-out"}',
     ]
     seeds: Annotated[
-        Positive | Annotated[list[Whole], MinLen(1)],
+        Seeds | Annotated[list[Whole], MinLen(1)],
         AfterValidator(_distinct),
-        "how many, or a list of distinct whole numbers",
+        "how many (10,000 at most), or a list of distinct whole numbers",
     ]
     strategies: Annotated[list[Any], MinLen(1), AfterValidator(_check_strategies), "a list of names and tables"]
     sweep: Annotated[
@@ -173,6 +175,7 @@ def check_keys(values: Mapping[str, Any], where: str) -> None:
     InvalidInput
         For a value of the wrong kind or out of range.
     """
+    check_plain(values, where)
     try:
         _GRID.validate_python(dict(values))
     except ValidationError as refused:

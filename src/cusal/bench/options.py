@@ -34,6 +34,9 @@ def bench(
     ] = None,
     store: Annotated[str, typer.Option(help="A file, or the URL of a PostgreSQL database.")] = "runs.db",
     show: Annotated[bool, typer.Option("--list", help="List the presets and exit.")] = False,
+    trusted: Annotated[
+        bool, typer.Option("--trusted", help="Resume runs of others too: their checkpoints can run code.")
+    ] = False,
 ) -> None:
     """Compare strategies on a data set; a second start does only what is missing.
 
@@ -56,7 +59,7 @@ def bench(
     named = {"strategies": strategies, "seeds": seeds, "rounds": rounds, "pool": pool, "tasks": tasks}
     options = {key: value for key, value in named.items() if value is not None}
     wanted = command.change_grid(read_grid(grid, on=on), options, change or [])
-    code = command.run(wanted, place=store, workers=workers)
+    code = command.run(wanted, place=store, workers=workers, trusted=trusted)
     _print_tables(store, [spec.id for spec in wanted.specs()])
     raise typer.Exit(code)
 
@@ -65,12 +68,13 @@ def _print_tables(place: str, run_ids: list[str]) -> None:
     """Print how good each strategy is at the end, for the experiments that have finished."""
     from cusal.bench.report import text_table
     from cusal.bench.report.from_store import load
+    from cusal.bench.report.shown_names import as_shown
     from cusal.bench.report.suites import find_suites, text_ranks
     from cusal.bench.store import Store
 
     with Store(place, create=False) as store:
         there = {row["id"] for row in store.runs()}  # not those of tasks that were left out
-        found = load(store, there.intersection(run_ids))
+        found = as_shown(load(store, there.intersection(run_ids)))
     suites = find_suites(found)
     for suite in suites:
         print(f"\n{suite.name}\n{text_ranks(suite)}")

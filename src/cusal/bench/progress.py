@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from cusal._plain_text import short_name
 from cusal._progress import duration
 from cusal.bench.store import Run
 from cusal.bench.worker import News
@@ -57,6 +58,8 @@ class RunProgress:
             self._seconds[strategy] = 0.8 * before + 0.2 * news.seconds
             self._left[news.run_id] = self.runs[news.run_id].rounds - news.round
         if self._live is not None:
+            if news.kind == "started" and news.text:  # a line that stays, above the table
+                self._live.console.print(self._line(news), markup=False)
             self._live.update(self._table())
         else:
             print(self._line(news), flush=True)
@@ -72,15 +75,19 @@ class RunProgress:
     def _line(self, news: News) -> str:
         run = self.runs[news.run_id]
         start = f"{time.strftime('%H:%M:%S')}  {self._title(run)}, seed {run.seed}"
+        if news.kind == "started" and news.text:
+            return f"{start}: {news.text}"
         if news.kind != "round":
             return f"{start}: {news.kind}  ({self.done} of {self.total} runs done)"
         scores = f"ECE {news.ece:.3f}, accuracy {100 * news.accuracy:.1f}, {news.seconds:.1f} s"
         return f"{start}: round {news.round} of {run.rounds}, {scores}, left {duration(self.seconds_left())}"
 
     def _title(self, run: Run) -> str:
-        return f"{run.experiment}, {run.strategy}" if self._several else run.strategy
+        strategy = short_name(run.strategy)
+        return f"{short_name(run.experiment)}, {strategy}" if self._several else strategy
 
     def _table(self) -> Any:
+        from rich.markup import escape
         from rich.table import Table
 
         left = duration(self.seconds_left())
@@ -95,5 +102,5 @@ class RunProgress:
             numbers = (
                 [f"{news.ece:.3f}", f"{100 * news.accuracy:.1f}", f"{news.seconds:.1f}"] if known else ["", "", ""]
             )
-            table.add_row(self._title(run), str(run.seed), f"{max(news.round, 0)} / {run.rounds}", *numbers)
+            table.add_row(escape(self._title(run)), str(run.seed), f"{max(news.round, 0)} / {run.rounds}", *numbers)
         return table

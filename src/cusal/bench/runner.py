@@ -3,13 +3,14 @@
 import importlib.util
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
 from cusal.bench.progress import RunProgress
-from cusal.bench.spec import Spec
+from cusal.bench.spec import Spec, stored_content
 from cusal.bench.store import Store, process_name
 from cusal.bench.worker import News, one_thread, work
 
@@ -42,7 +43,7 @@ class _Worker:
     reason: str = ""  # why it ended, if it could say so
 
 
-def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -> Outcome:
+def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None, trusted: bool = False) -> Outcome:
     """Do the runs that are not done yet; what is stored already, under whatever name, is never done again.
 
     Parameters
@@ -53,6 +54,8 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -
         The path or URL of the store.
     workers : int, optional
         How many processes; by default as many as cores, or one where there is a GPU.
+    trusted : bool, default False
+        Whether to resume from checkpoints that somebody else wrote. They are pickles, and reading one runs code.
 
     Returns
     -------
@@ -83,7 +86,7 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None) -
                 written = [row["round"] for row in store.rounds([run.id])]
                 progress.skip(run.id, max(written, default=-1))
             if missing:
-                _supervise(store, place, missing, count, progress)
+                _supervise(store, partial(_start, place, missing, trusted), count, progress)
         return _outcome(store, {run.id for run in runs})
 
 
@@ -99,15 +102,16 @@ def _default_workers() -> int:
 def _reuse(store: Store, specs: Sequence[Spec]) -> None:
     """Copy what another experiment in the store has done: ablations share their baselines."""
     rows = store.runs()
-    done = {Spec.of(row["spec"]).content: row["id"] for row in rows if row["status"] == "done"}
+    # Of our algorithm alone, because that is a part of the content; what another version wrote may not be readable.
+    done = {stored_content(row["spec"]): row["id"] for row in rows if row["status"] == "done"}
     open_ids = {row["id"] for row in rows if row["status"] == "open"}
     for spec in specs:
         if spec.id in open_ids and spec.content in done:
             store.copy(done[spec.content], spec.id)
 
 
-def _supervise(store: Store, place: str, run_ids: list[str], count: int, progress: RunProgress) -> None:
-    workers = [_start(place, run_ids) for _ in range(count)]
+def _supervise(store: Store, start: Callable[[], _Worker], count: int, progress: RunProgress) -> None:
+    workers = [start() for _ in range(count)]
     try:
         while workers:
             wait([worker.channel for worker in workers] + [worker.process.sentinel for worker in workers])
@@ -125,7 +129,7 @@ def _supervise(store: Store, place: str, run_ids: list[str], count: int, progres
                     for run_id in lost:
                         progress.show(News(run_id, "failed", text=reason))
                     if lost:  # a process that ended before it took a run would end so again
-                        workers.append(_start(place, run_ids))
+                        workers.append(start())
     finally:
         for worker in workers:
             worker.process.terminate()  # a round is written whole or not at all, so this is safe at any moment
@@ -134,10 +138,10 @@ def _supervise(store: Store, place: str, run_ids: list[str], count: int, progres
             store.release(worker.owner)
 
 
-def _start(place: str, run_ids: list[str]) -> _Worker:
+def _start(place: str, run_ids: list[str], trusted: bool) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=work, args=(place, run_ids, theirs), daemon=True)
+    process = context.Process(target=work, args=(place, run_ids, theirs, trusted), daemon=True)
     with one_thread():
         process.start()
     theirs.close()

@@ -1,14 +1,24 @@
 """What defines one run, and the id that follows from it."""
 
 import dataclasses
-import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from cusal.bench.store import Run
+from cusal.bench.store.run_ids import canonical, run_id
+from cusal.errors import StoreError
 
-_SHOWN = ("sweep", "task", "title")  # where reports show a run: it computes the same without
+# What the rounds of a spec are computed by. Raise it whenever a change to cusal changes the rounds of any spec. New
+# runs then get other ids, so that no run, and no curve of a report, mixes rounds of two algorithms.
+ALGORITHM = 1
+NAMES = (
+    "experiment",
+    "label",
+    "sweep",
+    "task",
+    "title",
+)  # of reports; the rounds are the same
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,8 @@ class Spec:
         For a run of a suite: the suite's name, the task's `name`, and its `group` or "".
     title : str
         Of the grid, for reports.
+    algorithm : int
+        The version of what the rounds are computed by: see `ALGORITHM`.
     """
 
     experiment: str
@@ -99,6 +111,7 @@ class Spec:
     at_most: dict[str, int] = field(default_factory=dict)
     task: dict[str, str] = field(default_factory=dict)
     title: str = ""
+    algorithm: int = 1  # not ALGORITHM: a stored spec without it is of the first, for ever
 
     @property
     def json(self) -> str:
@@ -109,22 +122,41 @@ class Spec:
         defaults = {f.name: f.default for f in dataclasses.fields(self) if f.default is not dataclasses.MISSING}
         defaults |= {"model": {}, "features": {}, "recalibrations": [], "sweep": {}, "at_most": {}, "task": {}}
         values = {k: v for k, v in dataclasses.asdict(self).items() if k not in defaults or defaults[k] != v}
-        return _dump(_as_stored(values))
+        return canonical(_as_stored(values))
 
     @property
     def content(self) -> str:
         """The JSON without the names that reports show: two runs of the same content have the same rounds."""
-        return self._json_without("experiment", "label", *_SHOWN)
+        return stored_content(self.json)
 
     @property
     def id(self) -> str:
         """The name of the run in a store; its title, and whether it is of a sweep or a suite, make no difference."""
-        return hashlib.sha256(self._json_without(*_SHOWN).encode()).hexdigest()[:16]
+        return run_id(self.json)
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Return the spec of a JSON that this or an earlier version wrote."""
-        return cls(**_from_stored(json.loads(text)))
+        """Return the spec of a JSON that this or an earlier version wrote.
+
+        Raises
+        ------
+        StoreError
+            For anything else, for instance the spec of a later version, with fields that are not known here.
+        """
+        try:
+            return cls(**_from_stored(json.loads(text)))
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise StoreError(
+                f"a run's spec cannot be read ({error}); use the version of cusal that wrote it."
+            ) from error
+
+    def check_algorithm(self) -> None:
+        """Raise StoreError if this cusal computes other rounds than those that the run began with."""
+        if self.algorithm != ALGORITHM:
+            raise StoreError(
+                f"run {self.id} is one of algorithm {self.algorithm}, but this cusal has algorithm {ALGORITHM}; "
+                "start the grid again, which makes runs of its own, or use the version of cusal that began it."
+            )
 
     @property
     def run(self) -> Run:
@@ -140,12 +172,13 @@ class Spec:
             spec=self.json,
         )
 
-    def _json_without(self, *names: str) -> str:
-        return _dump({key: value for key, value in json.loads(self.json).items() if key not in names})
 
-
-def _dump(values: dict[str, Any]) -> str:
-    return json.dumps(values, sort_keys=True, separators=(",", ":"))
+def stored_content(text: str) -> str:
+    """Return the content of a spec as it is stored, which may be of a later version."""
+    try:
+        return canonical({key: value for key, value in json.loads(text).items() if key not in NAMES})
+    except (ValueError, AttributeError, RecursionError):
+        return ""  # not the content of any spec
 
 
 # Ids are hashes of what is stored, and the paper's listing was once a setting of cusal: it is still stored so.

@@ -17,8 +17,13 @@ from multiprocessing.connection import Connection
 from cusal.bench.experiment import Experiment
 from cusal.bench.spec import Spec
 from cusal.bench.store import LEASE_SECONDS, Claim, LeaseLost, Store
+from cusal.bench.store.run_ids import check_claimed
 from cusal.errors import StoreError
 
+REFUSED = (
+    "starts again, because its checkpoint was not written by you on this machine, and reading it could run code; "
+    "--trusted resumes it"
+)
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -32,7 +37,7 @@ class News:
     accuracy: float = float("nan")
     ece: float = float("nan")
     seconds: float = 0.0
-    text: str = ""
+    text: str = ""  # the traceback, the reason, or what there is to say about a start
 
 
 @contextmanager
@@ -50,16 +55,19 @@ def one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def work(place: str, run_ids: Sequence[str], channel: Connection) -> None:
-    """Do runs, one after the other, until none is left to take; the main function of a worker process."""
+def work(place: str, run_ids: Sequence[str], channel: Connection, trusted: bool = False) -> None:
+    """Do runs, one after the other, until none is left to take; the main function of a worker process.
+
+    trusted: whether to resume from checkpoints that somebody else wrote.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the runner ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # scikit-learn takes many classes among few labels for a regression: here they are the usual case.
     warnings.filterwarnings("ignore", message="The number of unique classes")
     try:
         with Store(place) as store:
-            while (claim := store.claim(run_ids)) is not None:
-                channel.send(News(claim.run.id, "started"))
+            while (claim := store.claim(run_ids, trusted=trusted)) is not None:
+                channel.send(News(claim.run.id, "started", text=REFUSED if claim.refused else ""))
                 channel.send(run(store, claim, channel))
     except StoreError as error:
         channel.send(News("", "ended", text=str(error)))  # the reason, which the exit code alone would not tell
@@ -81,7 +89,10 @@ def run(store: Store, claim: Claim, channel: Connection | None = None) -> News:
 
 
 def _run_rounds(store: Store, claim: Claim, channel: Connection | None) -> None:
-    experiment = Experiment(Spec.of(claim.run.spec))
+    check_claimed(claim.run.id, claim.run.spec)
+    spec = Spec.of(claim.run.spec)
+    spec.check_algorithm()
+    experiment = Experiment(spec)
     session = experiment.start(claim.state)
     started = time.perf_counter()
     for record in experiment.rounds(session):

@@ -54,10 +54,10 @@ def select_bandwidth(probs: Any, grid: ArrayLike = GRID) -> float:
     probs = two_columns(as_scores(probs, "probs")) if one_column else as_probs(probs)
     if len(probs) < 2:
         raise InvalidInput(f"probs has {len(probs)} rows; leaving one out needs at least two.")
-    bandwidths = [
-        as_positive(float(b), "grid", least=SMALLEST_BANDWIDTH)
-        for b in np.atleast_1d(np.asarray(grid, dtype=np.float64))
-    ]
+    values = np.atleast_1d(as_array(grid, "grid"))
+    if values.ndim != 1 or values.dtype.kind not in "iuf":
+        raise InvalidInput(f"grid is {values.dtype} of shape {values.shape}; expected a list of bandwidths.")
+    bandwidths = [as_positive(float(b), "grid", least=SMALLEST_BANDWIDTH) for b in values]
     if not bandwidths:
         raise InvalidInput("grid is empty; expected at least one bandwidth.")
     return float(bandwidths[int(np.argmax([log_likelihood(probs, b) for b in bandwidths]))])

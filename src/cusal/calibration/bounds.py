@@ -8,8 +8,11 @@ n  labelled     m  pool     K  classes     b  bandwidth     L  largest     epsil
 
 import math
 
+from cusal._arguments import as_share, is_real
 from cusal._checks import as_count, as_positive
 from cusal.errors import InvalidInput
+
+LARGEST = 1e100  # what can be squared without overflowing
 
 
 def estimator_rate(labelled: int, classes: int, *, bandwidth: float = 1e-3) -> float:
@@ -81,10 +84,11 @@ def error_bound(mean_error: float, *, labelled: int, pool: int, delta: float = 0
     """
     labelled, pool = as_count(labelled, "labelled", least=0), as_count(pool, "pool", least=0)
     largest = as_positive(largest, "largest")
+    if largest > LARGEST:
+        raise InvalidInput(f"largest is {largest!r}; expected the largest error that a point can have, such as 2.")
     if labelled + pool == 0:
         raise InvalidInput("labelled and pool are both 0; the bound needs at least one point.")
-    if not 0 < delta < 1:
-        raise InvalidInput(f"delta is {delta!r}; expected a probability between 0 and 1.")
-    if not (math.isfinite(mean_error) and mean_error >= 0):
+    delta = as_share(delta, "delta")
+    if not is_real(mean_error) or not (math.isfinite(mean_error) and mean_error >= 0):
         raise InvalidInput(f"mean_error is {mean_error!r}; expected a calibration error, 0 or more.")
     return mean_error + math.sqrt(largest**2 * math.log(2 / delta) / (2 * (labelled + pool)))

@@ -89,7 +89,7 @@ def find_source(name: str) -> Source:
     >>> find_source("mnist").train
     60000
     """
-    if name not in _modules():
+    if not isinstance(name, str) or name not in _modules():
         raise UnknownName("data set", name, [*names(), *(f"{kind}:PATH" for kind in own_formats())])
     source = _modules()[name].SOURCE
     assert isinstance(source, Source)

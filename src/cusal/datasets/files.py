@@ -32,7 +32,7 @@ def data_folder(folder: str | Path | None = None) -> Path:
     >>> data_folder("somewhere").name
     'somewhere'
     """
-    return chosen_folder(folder or os.environ.get("CUSAL_DATA"))
+    return chosen_folder(os.environ.get("CUSAL_DATA") if folder is None or str(folder) == "" else folder)
 
 
 def missing(source: Source, folder: Path) -> list[str]:

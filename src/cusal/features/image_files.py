@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._arguments import as_listed, as_path
+from cusal._checks import as_count
 from cusal._prefetch import read_ahead
 from cusal._progress import Progress
 from cusal._types import Indices
@@ -77,7 +79,8 @@ def image_vectors(paths: Sequence[str | os.PathLike[str]], *, side: int | None =
         paths = sorted(pathlib.Path("photos").rglob("*.jpg"))
         session = cusal.Session(cusal.features.image_vectors(paths))
     """
-    given = [os.fspath(path) for path in paths]
+    given = [str(as_path(path, "paths")) for path in as_listed(paths, "paths")]
+    side = None if side is None else as_count(side, "side", least=32)
     vectors = np.empty((len(given), WIDTH), dtype=np.float32)
     with Progress(len(given), title="features of images", unit="images", always=False) as progress:
         for chunk in stream_image_vectors(given, side=side or choose_side(given)):

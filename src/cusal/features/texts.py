@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted
 
+from cusal._arguments import as_flag
 from cusal._checks import as_count
 from cusal.errors import InvalidInput
 
@@ -107,7 +108,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rows = _joined(self.words_.fit_transform(checked), self.pieces_.fit_transform(checked))
         except ValueError as error:
             raise InvalidInput(f"{len(checked)} texts without a single word; give texts that have some.") from error
-        if self.dense:
+        if as_flag(self.dense, "dense"):
             _, _, vectors = randomized_svd(rows, min(components, *rows.shape), n_iter=5, random_state=0)
             self.directions_ = np.ascontiguousarray(vectors.T)
         return rows

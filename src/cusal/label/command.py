@@ -8,8 +8,7 @@ import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import make_url
-
+from cusal.errors import without_passwords
 from cusal.label.server.app import make_app
 from cusal.label.server.listening import PORT, open_socket, serve
 from cusal.label.server.live import Live
@@ -84,11 +83,6 @@ def exports_folder(project: Project) -> Path:
     return place.with_name(f"{place.name.removesuffix('.db')}.exports")
 
 
-def shown(place: str) -> str:
-    """Return the place of a project without the password that its URL may hold."""
-    return make_url(place).render_as_string() if "://" in place else place
-
-
 def _access(live: Live, host: str | None) -> Access:
     if host is None:
         return Access()
@@ -105,8 +99,8 @@ def _announce(started: Started, address: str, access: Access, *, moved: bool) ->
     print(f"Label at {link}" + (f"  (port {PORT} is taken)" if moved else ""))
     project, progress = started.project, started.project.progress()
     counted = {"image": "images", "text": "texts", "table": "rows"}[project.settings.kind]
-    more = "" if started.finished else " so far"
-    print(f"Project {shown(project.place)}: {progress['items']:,} {counted}{more}, {progress['labelled']:,} labelled")
+    items = f"{progress['items']:,} {counted}{'' if started.finished else ' so far'}"
+    print(f"Project {without_passwords(project.place)}: {items}, {progress['labelled']:,} labelled")
     for line in started.remarks:
         print(line)
     print("Press Ctrl-C to stop.", flush=True)
@@ -114,10 +108,10 @@ def _announce(started: Started, address: str, access: Access, *, moved: bool) ->
 
 def _say_goodbye(project: Project, options: Options) -> None:
     labelled = project.progress()["labelled"]
-    again = ["cusal", "label", options.data, *(["--store", shown(options.store)] if options.store else [])]
+    again = ["cusal", "label", options.data, *(["--store", without_passwords(options.store)] if options.store else [])]
     noun = "label" if labelled == 1 else "labels"
     print(f"\n{labelled:,} {noun} stored. Continue: {shlex.join(again)}")
-    print(f"Export: {shlex.join(['cusal', 'export', shown(project.place)])}", flush=True)
+    print(f"Export: {shlex.join(['cusal', 'export', without_passwords(project.place)])}", flush=True)
 
 
 def _complain(line: str) -> None:

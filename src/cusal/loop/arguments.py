@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cusal._arguments import is_hashable
 from cusal._items import are_texts, is_frame
 from cusal._protocol import Model
 from cusal.errors import InvalidInput, MissingMethod, UnknownName
@@ -76,5 +77,5 @@ def _positions(index: Any, items: Any) -> Any:
 
 def check_name(kind: str, name: str | None, known: tuple[str | None, ...]) -> None:
     """Raise `UnknownName` unless the name of this kind is known."""
-    if name not in known:
+    if not is_hashable(name) or name not in known:
         raise UnknownName(kind, name, [str(one) for one in known])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._arguments import as_listed, as_names
 from cusal._types import Indices
 from cusal.errors import InvalidInput
 
@@ -26,7 +27,7 @@ class Classes:
 
     def __init__(self, known: Iterable[Hashable] | None = None) -> None:
         self.fixed = known is not None
-        given = [] if known is None else plain(known)
+        given = [] if known is None else as_names(plain(known), "classes")
         if len(set(given)) < len(given):
             raise InvalidInput(f"classes holds a class twice: {given}; give each once.")
         self._number: dict[Hashable, int] = {name: number for number, name in enumerate(given)}
@@ -110,7 +111,7 @@ def plain(values: Any) -> list[Any]:
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InvalidInput("labels has masked values; give a class for each item, or skip those without.")
-    listed = values.tolist() if hasattr(values, "tolist") else list(values)
+    listed = as_listed(values, "labels")
     return [value.item() if _is_scalar_array(value) else value for value in listed]
 
 

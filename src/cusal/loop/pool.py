@@ -3,7 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._checks import as_count
 from cusal._types import Indices
+from cusal.errors import InvalidInput
+
+LARGEST = 2**31  # items; a byte is kept for each
 
 OPEN, LABELLED, SKIPPED = np.int8(0), np.int8(1), np.int8(2)
 
@@ -34,7 +38,7 @@ class Pool:
     """
 
     def __init__(self, size: int) -> None:
-        self.state: NDArray[np.int8] = np.zeros(size, dtype=np.int8)
+        self.state: NDArray[np.int8] = np.zeros(_as_size(size), dtype=np.int8)
 
     def __len__(self) -> int:
         return len(self.state)
@@ -72,3 +76,10 @@ class Pool:
     def skipped(self) -> Indices:
         """The items that were set aside, ascending."""
         return np.flatnonzero(self.state == SKIPPED)
+
+
+def _as_size(size: int) -> int:
+    size = as_count(size, "size", least=0)
+    if size > LARGEST:
+        raise InvalidInput(f"size is {size:,}; a pool in memory has at most {LARGEST:,} items: see cusal.score_files.")
+    return size

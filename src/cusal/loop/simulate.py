@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._arguments import is_real
 from cusal._checks import as_array, as_count
 from cusal._types import Indices
 from cusal.errors import InvalidInput, PoolExhausted
@@ -189,9 +190,11 @@ def noisy(labels: Any, rate: float, *, seed: int = 0) -> Oracle:
     >>> bool(0.05 < np.mean(answers != ["cat", "dog"] * 500) < 0.15)
     True
     """
-    if not 0 <= rate <= 1:
+    if not is_real(rate) or not 0 <= rate <= 1:
         raise InvalidInput(f"rate is {rate!r}; expected a share between 0 and 1.")
-    truth = as_array(labels)
+    truth, seed = as_array(labels), as_count(seed, "seed", least=0)
+    if truth.ndim != 1 or truth.dtype.kind not in "biufUS":
+        raise InvalidInput(f"labels is {truth.dtype} of shape {truth.shape}; expected a number or text for each item.")
     classes, numbers = np.unique(truth, return_inverse=True)
     rng = np.random.default_rng(seed)
     flipped = rng.random(len(truth)) < rate

@@ -21,6 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from cusal._arguments import is_hashable, is_real, is_whole
 from cusal._items import Subset, take
 from cusal._types import Floats
 from cusal.errors import InvalidInput
@@ -137,7 +138,9 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _settings(self) -> Settings:
-        if self.neighbours < 1 or not 0 <= self.smoothing <= 1 or self.standardise not in (True, False, "auto"):
+        numbers = is_whole(self.neighbours) and is_real(self.smoothing)
+        standardise = is_hashable(self.standardise) and self.standardise in (True, False, "auto")
+        if not (numbers and standardise) or self.neighbours < 1 or not 0 <= self.smoothing <= 1:
             raise InvalidInput(
                 f"PoolClassifier has neighbours={self.neighbours}, smoothing={self.smoothing} and "
                 f"standardise={self.standardise!r}; expected neighbours of 1 or more, smoothing from 0 to 1, and "

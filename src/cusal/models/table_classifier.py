@@ -27,6 +27,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from cusal._arguments import is_whole
 from cusal._items import Subset
 from cusal._types import Floats
 from cusal.errors import InvalidInput
@@ -110,7 +111,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             If items are not finite, or the labels are of one class (`InvalidInput`).
         """
-        if self.trees < 1 or self.least_labels < 2:
+        if not (is_whole(self.trees) and is_whole(self.least_labels)) or self.trees < 1 or self.least_labels < 2:
             raise InvalidInput(
                 f"TableClassifier has trees={self.trees} and least_labels={self.least_labels}; expected 1 or more and "
                 "2 or more: change them."

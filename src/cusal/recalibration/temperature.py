@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, softmax
 
+from cusal._arguments import is_real
 from cusal._checks import as_array, as_labels, as_positive, as_probs
 from cusal.errors import InvalidInput
 
@@ -61,7 +62,7 @@ def fit_temperature(log_probs: Any, labels: Any, *, strength: float = 5.0) -> fl
     """
     scores = _as_scores(log_probs)
     labels = as_labels(labels, count=len(scores), classes=scores.shape[1])
-    if strength != 0:
+    if not is_real(strength) or strength != 0:
         strength = as_positive(strength, "strength")
     own = scores[np.arange(len(labels)), labels]
     told = np.isfinite(own)

@@ -106,7 +106,7 @@ class TemperatureScaled(Wrapper):
         NotReady
             If the rows that are not held out are of fewer than two classes.
         """
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise UnknownName("method", self.method, METHODS)
         if self.random_state is not None:
             as_count(self.random_state, "random_state", least=0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cusal._cells import safe_cell
 from cusal.errors import InvalidInput, MissingExtra
 from cusal.scale.picks import Picks
 
@@ -30,6 +31,7 @@ def as_csv(picks: Picks) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     columns = picks.columns()
+    columns["id"] = list(map(safe_cell, columns["id"]))
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue().encode("utf-8", "surrogatepass")

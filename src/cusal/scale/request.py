@@ -37,6 +37,8 @@ class Request:
 
 def check_by_row(strategy: Strategy) -> None:
     """Raise an error if the keys of a row depend on other rows of the pool: files are read a piece at a time."""
+    if not isinstance(strategy, Strategy):
+        raise InvalidInput(f"strategy is a {type(strategy).__name__}; give a name, or an object of a strategy.")
     if strategy.by_row:
         return
     if not isinstance(strategy, Cusal):

@@ -7,11 +7,11 @@ import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from cusal import strategies
+from cusal._arguments import as_path
 from cusal._checks import as_batch_size, as_labels
 from cusal._files import write_whole, writing
 from cusal._progress import Progress
@@ -127,7 +127,7 @@ def score(
 
     quiet: show no progress. chunk_rows: about how many rows are one piece of work; by default some hundred MB of them.
     """
-    out = Path(files.out)
+    out = as_path(files.out, "out")
     if not out.parent.is_dir():
         raise DataError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
     write = find_writer(out)

@@ -60,7 +60,7 @@ def find(name: str) -> type[Strategy]:
         if not (isinstance(found, type) and issubclass(found, Strategy)):
             raise InvalidInput(f"{name!r} is not a strategy; expected a class that derives from cusal.Strategy.")
         return found
-    if name not in names():
+    if not isinstance(name, str) or name not in names():
         raise UnknownName("strategy", name, names())
     module = importlib.import_module(f"{__name__}.{name}")
     own = (value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__)

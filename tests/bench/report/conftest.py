@@ -60,10 +60,17 @@ def fill() -> Callable[..., Spec]:
     """Give what writes a run of some records into a store; `failed` is the traceback of one that went wrong."""
 
     def write(
-        store: Store, strategy: str, seed: int, records: list[cusal.Round], *, failed: str = "", **settings: object
+        store: Store,
+        strategy: str,
+        seed: int,
+        records: list[cusal.Round],
+        *,
+        failed: str = "",
+        experiment: str = "small",
+        **settings: object,
     ) -> Spec:
         spec = Spec(
-            experiment="small",
+            experiment=experiment,
             label=strategy,
             dataset="digits",
             strategy=strategy.split(" ")[0],

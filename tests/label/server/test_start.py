@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from cusal.errors import CusalError, DataError, InvalidInput, ProjectError
-from cusal.label.command import exports_folder, shown
+from cusal.label.command import exports_folder
 from cusal.label.sources import SourceOptions
 from cusal.label.start import Options, start_project
 from cusal.label.store import Round
@@ -141,11 +141,6 @@ def test_data_that_are_not_there_make_no_project(tmp_path):
     with pytest.raises(CusalError, match="there is no folder or table"):
         start(tmp_path / "none")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_password_is_not_shown():
-    assert shown("postgresql://ann:secret@host/db") == "postgresql://ann:***@host/db"
-    assert shown("/data/photos.cusal.db") == "/data/photos.cusal.db"
 
 
 def test_a_project_begins_and_continues_in_either_database(table, place):

@@ -94,6 +94,7 @@ def write_curves(
     from cusal.bench.report.markdown import write_markdown
     from cusal.bench.report.numbers import write_csv
     from cusal.bench.report.outline import report_title, sections
+    from cusal.bench.report.shown_names import as_shown
     from cusal.bench.report.webpage import write_page
 
     formats, experiments, folder = list(formats), list(experiments), Path(out)
@@ -103,8 +104,9 @@ def write_curves(
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"{folder} is a file; give the folder that the report is to be written to.")
     folder.mkdir(parents=True, exist_ok=True)
-    shown, looks = sections(experiments)
-    title = report_title(experiments)
+    safe = as_shown(experiments)
+    shown, looks = sections(safe)
+    title = report_title(safe)
     written: list[Path] = []
     if "html" in formats:
         written.append(write_page(shown, looks, folder / "report.html", title=title, tell=tell))
@@ -135,8 +137,9 @@ def page(experiments: Iterable[Curves] | Curves, path: str | PathLike[str], *, t
         The file.
     """
     from cusal.bench.report.outline import report_title, sections
+    from cusal.bench.report.shown_names import as_shown
     from cusal.bench.report.webpage import write_page
 
-    listed = [experiments] if isinstance(experiments, Curves) else list(experiments)
+    listed = as_shown([experiments] if isinstance(experiments, Curves) else experiments)
     shown, looks = sections(listed)
     return write_page(shown, looks, Path(path), title=title or report_title(listed))

@@ -12,16 +12,20 @@ import numpy as np
 
 from cusal.bench.report.curves import PHASES, REASONS, About, Curve, Curves, Key, Task
 from cusal.bench.report.swept import find_swept
-from cusal.bench.spec import Spec
+from cusal.bench.spec import ALGORITHM, Spec
 from cusal.bench.store import ExportedRuns, Store
 from cusal.bench.store.records import Row
 from cusal.errors import StoreError
 from cusal.metrics.reliability import Reliability
 
 # What tells runs of one experiment apart; every other setting says what the experiment is.
-_OF_A_RUN = ("experiment", "label", "dataset", "strategy", "seed", "rounds", "batch_size", "sweep", "task", "title")
+_OF_A_RUN = (
+    *("experiment", "label", "dataset", "strategy", "seed", "rounds", "batch_size"),
+    *("sweep", "task", "title", "algorithm"),
+)
 
 Source = Store | ExportedRuns
+_Group = tuple[str, str, int, int, int]  # experiment, data set, rounds, batch size, algorithm
 
 
 def load(source: Source, run_ids: Iterable[str] | None = None) -> list[Curves]:
@@ -49,7 +53,8 @@ def load(source: Source, run_ids: Iterable[str] | None = None) -> list[Curves]:
         raise StoreError(f"{source.place} holds no runs; run `cusal bench` with this store first.")
     groups = defaultdict(list)
     for row in sorted(rows, key=lambda row: (_paper_order(row["strategy"]), row["seed"])):
-        groups[row["experiment"], row["dataset"], row["rounds"], row["batch_size"]].append(row)
+        algorithm = Spec.of(row["spec"]).algorithm
+        groups[row["experiment"], row["dataset"], row["rounds"], row["batch_size"], algorithm].append(row)
     made = []
     for key, members in sorted(groups.items()):
         name = _name(key, groups)
@@ -67,8 +72,9 @@ def _title(specs: Sequence[Spec]) -> str:
     kept = next((spec.title for spec in specs if spec.title), "")
     if kept:
         return kept
-    preset = files("cusal.bench") / "presets" / f"{re.split('[: ]', specs[0].experiment, maxsplit=1)[0]}.toml"
-    return str(tomllib.loads(preset.read_text(encoding="utf-8")).get("title", "")) if preset.is_file() else ""
+    presets = {preset.name: preset for preset in (files("cusal.bench") / "presets").iterdir()}
+    preset = presets.get(f"{re.split('[: ]', specs[0].experiment, maxsplit=1)[0]}.toml")
+    return str(tomllib.loads(preset.read_text(encoding="utf-8")).get("title", "")) if preset else ""
 
 
 def _task(specs: Sequence[Spec], suffix: str) -> Task | None:
@@ -82,12 +88,14 @@ def _paper_order(strategy: str) -> tuple[int, str]:
     return (0 if strategy == "random" else 2 if "cusal" in strategy else 1), strategy
 
 
-def _name(key: tuple[str, str, int, int], groups: Iterable[tuple[str, str, int, int]]) -> str:
-    experiment, dataset, rounds, batch_size = key
+def _name(key: _Group, groups: Iterable[_Group]) -> str:
+    experiment, dataset, rounds, batch_size, algorithm = key
     sets = {other[1] for other in groups if other[0] == experiment}
     name = f"{experiment} on {dataset}" if len(sets) > 1 else experiment
-    if sum(other[:2] == key[:2] for other in groups) > 1:
+    if len({other[2:4] for other in groups if other[:2] == key[:2]}) > 1:
         name += f", {rounds} rounds of {batch_size}"
+    if algorithm != ALGORITHM:
+        name += f" (algorithm {algorithm}; this cusal has {ALGORITHM})"
     return name
 
 

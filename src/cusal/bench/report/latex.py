@@ -1,5 +1,6 @@
 """A report's tables as LaTeX; the document that takes them in needs the package booktabs."""
 
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from cusal.bench.report.tables import Cell, Table
 _SIGNS = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "[": "{[}", "]": "{]}", "*": "{*}",  # which mean something at the start of a row
     "±": r"$\pm$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "\u2013": "--",
 }  # fmt: skip
 
@@ -53,4 +55,10 @@ def _cell(cell: Cell) -> str:
 
 
 def _escape(text: str) -> str:
-    return "".join(_SIGNS.get(sign, sign) for sign in text)
+    return "".join(_SIGNS.get(sign) or _symbol(sign) for sign in text)
+
+
+def _symbol(sign: str) -> str:
+    """Return a letter as it is, and a symbol that no font of LaTeX has, such as an emoji, by its number."""
+    known = sign.isascii() or unicodedata.category(sign)[0] in "LMNPZ"
+    return sign if known else rf"\texttt{{U+{ord(sign):04X}}}"

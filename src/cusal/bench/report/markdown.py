@@ -8,6 +8,9 @@ from cusal.bench.report.outline import INTRODUCTION, Section, listed, told
 from cusal.bench.report.plot import save
 from cusal.bench.report.tables import Cell, Table
 
+# Signs that Markdown, or what GitHub adds to it ($ is mathematics), takes for more than themselves.
+_SIGNS = {"<": "&lt;", ">": "&gt;", "&": "&amp;", **{sign: f"\\{sign}" for sign in "\\|*_[]`$~#"}}
+
 
 def write_markdown(
     sections: Sequence[Section], out: Path, *, title: str, tell: Callable[[str], None] | None = None
@@ -47,7 +50,7 @@ def _tables(exhibit: Exhibit) -> list[str]:
 
 def table_lines(table: Table) -> list[str]:
     """Return a table as lines of Markdown, without its title."""
-    rows = [[table.head, *table.columns], ["---", *("---:" for _ in table.columns)]]
+    rows = [[table.head, *map(_escape, table.columns)], ["---", *("---:" for _ in table.columns)]]
     rows += [[_escape(label), *(_cell(cell) for cell in cells)] for label, cells in table.rows]
     return [f"| {' | '.join(row)} |" for row in rows]
 
@@ -77,6 +80,4 @@ def _ending(section: Section) -> list[str]:
 
 
 def _escape(text: str) -> str:
-    for sign in "\\|*_<>[]`":
-        text = text.replace(sign, {"<": "&lt;", ">": "&gt;"}.get(sign, f"\\{sign}"))
-    return text
+    return "".join(_SIGNS.get(sign, sign) for sign in text)

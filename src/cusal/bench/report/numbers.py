@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cusal._cells import safe_cell
 from cusal.bench.report.curves import Curves
 from cusal.bench.report.suites import MEASURED, Rank, Suite, find_suites, rank
 
@@ -23,9 +24,9 @@ def write_csv(experiments: Iterable[Curves], out: Path) -> list[Path]:
         for curves in experiments:
             about = (curves.about.dataset, curves.about.title)
             for run in curves.runs:
-                named = (curves.experiment, run.strategy, run.seed)
+                named = (safe_cell(curves.experiment), safe_cell(run.strategy), run.seed)
                 writer.writerows(
-                    (*named, number, *key, repr(float(value)), *about)
+                    (*named, number, *map(safe_cell, key), repr(float(value)), *map(safe_cell, about))
                     for key, by_round in run.values.items()
                     for number, value in sorted(by_round.items())
                     if np.isfinite(value)
@@ -43,5 +44,6 @@ def _write_ranks(suites: Iterable[Suite], path: Path) -> Path:
             for group, tasks in suite.parts().items():
                 for measure in MEASURED:
                     for one in rank(suite, measure, tasks):
-                        writer.writerow([suite.name, group, measure.name, suite.against, *dataclasses.astuple(one)])
+                        line = [suite.name, group, measure.name, suite.against, *dataclasses.astuple(one)]
+                        writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in line])
     return path

@@ -4,7 +4,8 @@ A run that is added, or that went further, changes its own file and no other. A 
 stopped if its session is small enough to be there, else it starts again; `Summary` says which. What earlier versions
 exported, one file for each table, is read too, and turned into files of this kind by the next export.
 
-Sessions are pickles: load only folders that you trust.
+Sessions are pickles, and only those that this user wrote are ever read (`signatures`): of any other, the run starts
+again.
 """
 
 import gzip
@@ -20,8 +21,9 @@ import sqlalchemy as sa
 from cusal._files import write_whole
 from cusal.bench.store.former_export import RUNS_FILE, former_files, read_former
 from cusal.bench.store.records import Row
-from cusal.bench.store.run_file import ENDING, KEPT, SESSION_ENDING, ExportedRun, read_run, unpack
+from cusal.bench.store.run_file import ENDING, KEPT, SESSION_ENDING, ExportedRun, check_inside, read_run, unpack
 from cusal.bench.store.schema import CHECKPOINTS, OF_A_ROUND, ROUNDS, RUNS
+from cusal.bench.store.signatures import verified
 from cusal.errors import StoreError
 
 SMALL_BYTES = 1 << 20  # of one gzipped session
@@ -41,8 +43,8 @@ class Summary:
         """Return the summary of some runs."""
         runs = list(runs)
         unfinished = [one for one in runs if one.run["status"] != "done"]
-        resuming = tuple(one.run["id"] for one in unfinished if one.session is not None)
-        starting_again = tuple(one.run["id"] for one in unfinished if one.session is None)
+        resuming = tuple(one.run["id"] for one in unfinished if verified(one.run["id"], one.session) is not None)
+        starting_again = tuple(one.run["id"] for one in unfinished if one.run["id"] not in resuming)
         return cls(len(runs), len(runs) - len(unfinished), resuming, starting_again)
 
     def __str__(self) -> str:
@@ -107,6 +109,8 @@ def read_folder(folder: Path) -> list[ExportedRun]:
     former = (folder / RUNS_FILE).exists()
     if not paths and not former:
         raise StoreError(f"there is no run in {folder}; give a folder that `cusal store export` wrote.")
+    for path in (*paths, *folder.glob(f"*/*{SESSION_ENDING}"), *former_files(folder)):
+        check_inside(path, folder)
     found: dict[str, ExportedRun] = {}
     for one in [*(read_former(folder) if former else []), *map(read_run, paths)]:
         before = found.get(one.run["id"])
@@ -170,6 +174,7 @@ def _write(folder: Path, one: ExportedRun) -> None:
     """Write a run's files, unless they say the same already or the folder has more rounds of it."""
     path, session = (folder / f"{one.path}{ending}" for ending in (ENDING, SESSION_ENDING))
     path.parent.mkdir(exist_ok=True)
+    check_inside(path, folder)
     if path.exists() and read_run(path).rounds > one.rounds:
         return
     _write_packed(path, one.pack())
@@ -202,7 +207,7 @@ def load(connection: sa.Connection, folder: Path, *, held: set[str]) -> Summary:
         for table in OF_A_ROUND:
             if own := one.rows[table.name]:
                 connection.execute(table.insert(), own)
-        if one.session is not None:
+        if one.session is not None and one.rounds:
             last = max(row["round"] for row in one.rows["rounds"])
             connection.execute(CHECKPOINTS.insert().values(run_id=run_id, round=last, state=one.session))
     return Summary.of(sorted(taken, key=lambda one: str(one.run["id"])))

@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from cusal.bench.store.records import Row
-from cusal.bench.store.run_file import KEPT, ExportedRun, unpack
+from cusal.bench.store.run_file import KEPT, LARGEST_BYTES, NOT_AN_EXPORT, ExportedRun, unpack
+from cusal.bench.store.run_ids import check_rounds, check_run
 from cusal.bench.store.schema import OF_A_ROUND
 from cusal.errors import StoreError
 
@@ -28,6 +29,12 @@ def read_former(folder: Path) -> list[ExportedRun]:
     runs = _read(folder / RUNS_FILE, KEPT)
     tables = {table.name: _by_run(_read(folder / f"{table.name}.csv.gz", table.columns)) for table in OF_A_ROUND}
     sessions = {path.name[8:-10]: path for path in folder.glob(SESSIONS)}
+    try:
+        for run in runs:
+            check_run(run, KEPT)
+            check_rounds([row["round"] for row in tables["rounds"].get(run["id"], [])], run)
+    except NOT_AN_EXPORT as error:
+        raise StoreError(f"{folder / RUNS_FILE} is not a file that an export wrote: {error}; export again.") from error
     return [
         ExportedRun(
             run,
@@ -47,14 +54,17 @@ def _by_run(rows: list[Row]) -> dict[str, list[Row]]:
 
 def _read(path: Path, columns: Iterable[sa.Column[Any]]) -> list[Row]:
     kinds = {column.name: (column.type.python_type, bool(column.nullable)) for column in columns}
+    before = csv.field_size_limit(LARGEST_BYTES)  # a traceback may be of any length
     try:
         reader = csv.reader(io.StringIO(unpack(path).decode(), newline=""))
         names = next(reader)
         if set(names) != set(kinds):
             raise ValueError(f"its columns are {', '.join(names)}, expected {', '.join(kinds)}")
         return [{name: _value(cell, *kinds[name]) for name, cell in zip(names, line, strict=True)} for line in reader]
-    except (ValueError, StopIteration) as error:
+    except (*NOT_AN_EXPORT, StopIteration) as error:
         raise StoreError(f"{path} is not a file that an export wrote: {error}; export again.") from error
+    finally:
+        csv.field_size_limit(before)
 
 
 def _value(cell: str, kind: type, nullable: bool) -> Any:

@@ -30,11 +30,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Claim:
-    """A run that is ours until the lease ends, and the pickled session to resume from; None starts at round 0."""
+    """A run that is ours until the lease ends, and the pickled session to resume from; None starts at round 0.
+
+    refused: whether there was a session that somebody else wrote, which is not read.
+    """
 
     run: Run
     owner: str
     state: bytes | None
+    refused: bool = False
 
 
 def rows_of(run: Run, record: "Round", items: Sequence[int], labels: Sequence[str]) -> dict[sa.Table, list[Row]]:

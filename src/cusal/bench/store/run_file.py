@@ -5,6 +5,7 @@
 Numbers read back bit for bit. Beside it lies the pickled session of a run that is not done, if it is small.
 """
 
+import csv
 import gzip
 import json
 import re
@@ -13,13 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
+
 from cusal.bench.store.records import Row
+from cusal.bench.store.run_ids import check_cells, check_rounds, check_run
 from cusal.bench.store.schema import OF_A_ROUND, RUNS
 from cusal.errors import StoreError
 
 FORMAT = 1
 ENDING = ".json.gz"
 SESSION_ENDING = ".session.gz"
+LARGEST_BYTES = 1 << 28  # of one file, unpacked: a hundred times what the largest benchmarks need
+NOT_AN_EXPORT = (ValueError, KeyError, TypeError, AttributeError, RecursionError, csv.Error)
 KEPT = [column for column in RUNS.columns if column.name not in ("lease", "owner")]
 
 
@@ -57,31 +63,46 @@ def read_run(path: Path) -> ExportedRun:
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']}, expected {FORMAT}")
         run = content["run"]
-        if set(run) != {column.name for column in KEPT}:
-            raise ValueError(f"its run has {', '.join(run)}")
-        rows = {table.name: _rows(run["id"], content[table.name], set(table.columns.keys())) for table in OF_A_ROUND}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        check_run(run, KEPT)
+        rows = {table.name: _rows(run["id"], content[table.name], table) for table in OF_A_ROUND}
+        check_rounds(content["rounds"]["round"], run)
+    except NOT_AN_EXPORT as error:
         raise StoreError(f"{path} is not a file that an export wrote: {error}; export again.") from error
     session = path.with_name(path.name.removesuffix(ENDING) + SESSION_ENDING)
     return ExportedRun(run, rows, unpack(session) if session.exists() else None)
 
 
-def _rows(run_id: str, columns: dict[str, list[Any]], expected: set[str]) -> list[Row]:
-    names = ["run_id", *columns]
+def _rows(run_id: str, columns: dict[str, list[Any]], table: sa.Table) -> list[Row]:
+    names, expected = ["run_id", *columns], set(table.columns.keys())
     if set(names) != expected:
         raise ValueError(f"its columns are {', '.join(columns)}, expected {', '.join(sorted(expected))}")
+    for name, cells in columns.items():
+        check_cells(cells, table.columns[name])
     return [dict(zip(names, (run_id, *cells), strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
 def unpack(path: Path) -> bytes:
-    """Return the content of a gzipped file."""
+    """Return the content of a gzipped file, which must not become larger than any export is."""
     try:
-        return gzip.decompress(path.read_bytes())
+        with gzip.open(path) as file:
+            content = file.read(LARGEST_BYTES + 1)
     except FileNotFoundError:
         raise StoreError(f"there is no {path}; give a folder that `cusal store export` wrote.") from None
     except (OSError, EOFError, zlib.error) as error:
         raise StoreError(f"{path} is damaged: {error}; export again.") from error
+    if len(content) > LARGEST_BYTES:
+        raise StoreError(
+            f"{path} unpacks to more than {LARGEST_BYTES >> 20} MB, which no export does; leave it out of the folder."
+        )
+    return content
+
+
+def check_inside(path: Path, folder: Path) -> None:
+    """Raise StoreError for a path that a link leads out of its folder."""
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise StoreError(f"{path} leads out of {folder} by a link; put the file itself there.")
 
 
 def _slug(name: str) -> str:
-    return re.sub(r"[^\w.=-]+", "-", name)[:80].strip("-.") or "unnamed"
+    name = re.sub(r"[^\w.=-]+", "-", name)[:80]
+    return name.encode()[:100].decode(errors="ignore").strip("-.") or "unnamed"  # names of files end at 255 bytes

@@ -25,6 +25,7 @@ from cusal.bench.store.outages import through_outages
 from cusal.bench.store.processes import is_dead, process_name
 from cusal.bench.store.records import Claim, Row, Run, rows_of
 from cusal.bench.store.schema import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS
+from cusal.bench.store.signatures import signed, verified
 from cusal.errors import StoreError
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Store:
                 failed = sa.and_(RUNS.c.id == run.id, RUNS.c.status == "failed")
                 connection.execute(RUNS.update().where(failed).values(status="open", traceback=None))
 
-    def claim(self, run_ids: Sequence[str], owner: str | None = None) -> Claim | None:
+    def claim(self, run_ids: Sequence[str], owner: str | None = None, *, trusted: bool = False) -> Claim | None:
         """Take the first of these runs that is open, or whose runner is gone.
 
         Parameters
@@ -102,6 +103,8 @@ class Store:
             The runs to choose from.
         owner : str, optional
             Who takes it; by default this process.
+        trusted : bool, default False
+            Whether to resume from checkpoints that somebody else wrote. They are pickles, and reading one runs code.
 
         Returns
         -------
@@ -109,9 +112,9 @@ class Store:
             The run, held for some minutes; None where there is none to take.
         """
         holder = owner or process_name()
-        return through_outages(lambda: self._claim(run_ids, holder))
+        return through_outages(lambda: self._claim(run_ids, holder, trusted))
 
-    def _claim(self, run_ids: Sequence[str], owner: str) -> Claim | None:
+    def _claim(self, run_ids: Sequence[str], owner: str, trusted: bool) -> Claim | None:
         with self._writing() as connection:
             columns = (RUNS.c.id, RUNS.c.status, RUNS.c.lease, RUNS.c.owner)
             rows = {row.id: row for row in connection.execute(sa.select(*columns)).all()}
@@ -124,17 +127,18 @@ class Store:
                 mine = {"status": "running", "owner": owner, "lease": time.time() + LEASE_SECONDS}
                 taken = connection.execute(RUNS.update().where(unchanged).values(**mine, updated=time.time()))
                 if taken.rowcount == 1:
-                    return self._claimed(connection, run_id, owner)
+                    return self._claimed(connection, run_id, owner, trusted)
         return None
 
-    def _claimed(self, connection: sa.Connection, run_id: str, owner: str) -> Claim:
+    def _claimed(self, connection: sa.Connection, run_id: str, owner: str, trusted: bool) -> Claim:
         fields = [RUNS.c[name] for name in Run.__dataclass_fields__]
         run = Run(*connection.execute(sa.select(*fields).where(RUNS.c.id == run_id)).one())
-        state = connection.scalar(sa.select(CHECKPOINTS.c.state).where(CHECKPOINTS.c.run_id == run_id))
+        stored = connection.scalar(sa.select(CHECKPOINTS.c.state).where(CHECKPOINTS.c.run_id == run_id))
+        state = verified(run_id, stored, trusted=trusted)
         if state is None:  # it starts at round 0, so rounds of which the session is gone are of no use
             for table in reversed(OF_A_ROUND):
                 connection.execute(table.delete().where(table.c.run_id == run_id))
-        return Claim(run, owner, state)
+        return Claim(run, owner, state, refused=state is None and stored is not None)
 
     def renew(self, claim: Claim) -> None:
         """Hold the run for some more minutes."""
@@ -158,7 +162,7 @@ class Store:
         items, labels : sequence
             Positions in the train split and labels of the picks, best first.
         state : bytes
-            The session to resume from.
+            The session to resume from. It is stored with a signature: see `cusal.bench.store.signatures`.
 
         Raises
         ------
@@ -166,7 +170,7 @@ class Store:
             If another runner has taken the run over.
         """
         last = record.query is None or record.round >= claim.run.rounds
-        tables_rows = rows_of(claim.run, record, items, labels)
+        tables_rows, state = rows_of(claim.run, record, items, labels), signed(claim.run.id, state)
         tries = itertools.count()
         through_outages(
             lambda: self._write_round(claim, record.round, tables_rows, None if last else state, next(tries) > 0)
@@ -287,7 +291,8 @@ class Store:
         Parameters
         ----------
         folder : path
-            Written by this or an earlier version. It may hold pickled sessions: load only what you trust.
+            Written by this or an earlier version. No code of it runs: a session that somebody else wrote is not read,
+            and its run starts again.
 
         Returns
         -------

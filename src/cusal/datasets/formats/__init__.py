@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from cusal.datasets.dataset import Dataset
-from cusal.errors import DataError
+from cusal.errors import DataError, InvalidInput
 
 FOLDER = "/"
 
@@ -38,6 +38,8 @@ def load_own(name: str) -> Dataset | None:
 
     None where the name is of neither kind.
     """
+    if not isinstance(name, str) or "\0" in name:
+        raise InvalidInput(f"the name of a data set is {str(name)[:60]!r}; expected a name, or the path of a file.")
     kind, colon, path = name.partition(":")
     if not colon or kind not in own_formats():
         ending = f"{name}/" if "/" in name and Path(name).expanduser().is_dir() else name.lower()

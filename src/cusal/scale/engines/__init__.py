@@ -61,7 +61,7 @@ def find_engine(name: str, address: str | None = None) -> Engine:
     >>> find_engine("local")
     LocalEngine()
     """
-    if name not in _files():
+    if not isinstance(name, str) or name not in _files():
         raise UnknownName("engine", name, names())
     module = importlib.import_module(f"{__name__}.{_files()[name]}")
     own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
