@@ -43,7 +43,7 @@ def make_files(folder: Path) -> dict[str, tuple[Path, Reader]]:
         store.export(folder / "archive")
     with sqlite3.connect(folder / "runs.db") as connection:  # one file, without the log beside it
         connection.execute("PRAGMA journal_mode=DELETE")
-    with Project.create(folder / "project.db", Settings("t", data="x.csv"), classes=["a", "b"]) as project:
+    with Project.create(folder / "project.db", Settings("t", data="x.csv")) as project:
         project.add_items([NewItem(f"{i}", f"text {i}") for i in range(5)])
     with sqlite3.connect(folder / "project.db") as connection:
         connection.execute("PRAGMA journal_mode=DELETE")

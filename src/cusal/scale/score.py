@@ -98,7 +98,7 @@ def score_files(
     if not isinstance(pool, str | os.PathLike):
         raise InvalidInput(f"pool is a {type(pool).__name__}; expected a path. For a pool in memory use cusal.query.")
     request = Request(batch_size, strategies.make(strategy), seed)
-    chosen = find_engine(engine) if isinstance(engine, str) else engine
+    chosen = engine if isinstance(engine, Engine) else find_engine(engine)
     return score(Files(pool, out, labelled), request, engine=chosen)
 
 
