@@ -103,7 +103,7 @@ def _read_store(path: Path) -> Any:
 
 def _read_project(path: Path) -> Any:
     with Project(path) as project:
-        return project.settings, project.classes(), list(project.items()), project.progress()
+        return project.settings, project.classes(), project.item_ids(), project.progress()
 
 
 @pytest.fixture(scope="module")
