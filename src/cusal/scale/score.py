@@ -82,6 +82,7 @@ def score_files(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> temporary = tempfile.TemporaryDirectory()
     >>> folder = Path(temporary.name)
     >>> np.save(folder / "pool.npy", [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]])
