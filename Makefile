@@ -18,7 +18,7 @@ MAKE_VENV = $(PYTHON) -m venv $(1) 2>/dev/null || { $(PYTHON) -m venv --clear --
 	$(PYTHON) -m pip --quiet --disable-pip-version-check --python $(1)/bin/python install pip; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo label-demo check test test-slow test-peers test-oldest coverage durations lint format hooks constraints bench clean
+.PHONY: help demo label-demo check test test-slow test-peers test-oldest coverage durations fuzz lint format hooks constraints bench clean
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,9 @@ coverage: $(VENV)/.compiled  ## The same tests as make test, and which lines the
 
 durations: $(VENV)/.compiled  ## Time the tests again, to know which are left out of make check
 	$(BIN)/python $(PYTEST) --write-durations
+
+fuzz: $(VENV)/.compiled  ## Call everything with odd values and damage files of every kind: minutes
+	$(BIN)/python -m pytest -q --fuzz 300 tests/fuzz
 
 lint: $(VENV)/.test  ## ruff and mypy
 	$(BIN)/ruff format --check $(CODE)

@@ -75,7 +75,7 @@ def translated(place: str) -> Iterator[None]:
     """Turn errors of the database into a StoreError that names the store."""
     try:
         yield
-    except (sa.exc.DBAPIError, sqlite3.Error) as error:
+    except (sa.exc.DBAPIError, sqlite3.Error, UnicodeError, OverflowError) as error:  # the last two of the driver
         reason = " ".join(str(getattr(error, "orig", error)).split())
         hint = "check that it is a store of cusal and can be written, or that the server is up"
         raise StoreError(f"cannot use the store {place}: {reason}; {hint}.") from error

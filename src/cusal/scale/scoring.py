@@ -90,6 +90,7 @@ def score_files(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> temporary = tempfile.TemporaryDirectory()
     >>> folder = Path(temporary.name)
     >>> np.save(folder / "pool.npy", [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]])
@@ -106,7 +107,7 @@ def score_files(
     if not isinstance(pool, str | os.PathLike):
         raise InvalidInput(f"pool is a {type(pool).__name__}; expected a path. For a pool in memory use cusal.query.")
     request = Request(batch_size, strategies.make(strategy), seed)
-    chosen = find_engine(engine) if isinstance(engine, str) else engine
+    chosen = engine if isinstance(engine, Engine) else find_engine(engine)
     return score(Files(pool, out, labelled, columns or PoolColumns()), request, engine=chosen)
 
 

@@ -50,7 +50,7 @@ def _tables(exhibit: Exhibit) -> list[str]:
 
 def table_lines(table: Table) -> list[str]:
     """Return a table as lines of Markdown, without its title."""
-    rows = [[table.head, *map(_escape, table.columns)], ["---", *("---:" for _ in table.columns)]]
+    rows = [[table.head, *map(_head, table.columns)], ["---", *("---:" for _ in table.columns)]]
     rows += [[_escape(label), *(_cell(cell) for cell in cells)] for label, cells in table.rows]
     return [f"| {' | '.join(row)} |" for row in rows]
 
@@ -77,6 +77,11 @@ def _ending(section: Section) -> list[str]:
             lines.append(f"- {_escape(strategy)}, seed {seed}: {progress}{why}")
         lines.append("")
     return lines
+
+
+def _head(text: str) -> str:
+    """Escape the title of a column; an underscore within a word, as names of settings have, is one in Markdown too."""
+    return _escape(text).replace("\\_", "_")
 
 
 def _escape(text: str) -> str:

@@ -1,11 +1,11 @@
 """The predictions of the last round in memory, as the worker wrote them: one line for each item of its pool."""
 
 import io
-import zipfile
 from dataclasses import dataclass
 
 import numpy as np
 
+from cusal._damage import DAMAGED
 from cusal._types import Indices
 from cusal.errors import ProjectError
 
@@ -64,7 +64,7 @@ def _columns(content: bytes) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             return {name: file[name] for name in COLUMNS}
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+    except (*DAMAGED, OSError) as error:
         raise ProjectError(
             f"the predictions of the last round cannot be read ({error}); they are made again in the next round."
         ) from error

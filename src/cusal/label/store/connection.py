@@ -76,7 +76,7 @@ def _translated(place: str) -> Iterator[None]:
     """Turn errors of the database into a ProjectError that names the project."""
     try:
         yield
-    except (sa.exc.DBAPIError, sqlite3.Error) as error:
+    except (sa.exc.DBAPIError, sqlite3.Error, UnicodeDecodeError) as error:  # the last of a damaged file
         reason = " ".join(str(getattr(error, "orig", error)).split())
         hint = "check that it is a project of cusal and can be written, or that the server is up"
         raise ProjectError(f"cannot use the project {place}: {reason}; {hint}.") from error

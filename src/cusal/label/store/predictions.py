@@ -2,12 +2,12 @@
 
 import io
 from dataclasses import dataclass
-from zipfile import BadZipFile
 
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from cusal._damage import DAMAGED
 from cusal._types import Indices
 from cusal.errors import ProjectError
 from cusal.label.store.connection import Connected
@@ -56,7 +56,9 @@ class Predictions:
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 columns = {name: file[name] for name in cls.__dataclass_fields__}
-        except (ValueError, KeyError, OSError, BadZipFile) as error:
+            if len({column.shape for column in columns.values()}) != 1 or columns["items"].ndim != 1:
+                raise ValueError("columns of several lengths")
+        except (*DAMAGED, OSError) as error:
             raise ProjectError(
                 f"the predictions of the last round cannot be read ({error}); they are written again with the next."
             ) from error
