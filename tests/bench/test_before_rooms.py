@@ -81,7 +81,7 @@ def test_finished_runs_give_a_report(tmp_path: Path) -> None:
     with loaded("whole", tmp_path / "runs.db") as store:
         report.write(store, tmp_path / "out", ["tex", "csv"])
     text = (tmp_path / "out" / "report.tex").read_text()
-    titles = (r"grid.", r"swept warm\_up=10", r"swept warm\_up=20", r"swept: warm\_up")
+    titles = (r"grid (data set ", r"swept warm\_up=10", r"swept warm\_up=20", r"swept: warm\_up")
     assert all(rf"\caption{{{title}" in text for title in titles)
     assert "cusal-listing" in text
 
