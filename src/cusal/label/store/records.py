@@ -39,6 +39,9 @@ class Settings:
         The number of items that the model chooses among.
     model, features : str or None
         A model or features of the user's own, by name or file.
+    wrong_class : int or None
+        In an audit of predictions, the class that says "wrong" and no more; classes up to it are the predicted ones.
+        None where people label.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Settings:
     pool: int = 20_000
     model: str | None = None
     features: str | None = None
+    wrong_class: int | None = None
 
 
 class NewItem(NamedTuple):
