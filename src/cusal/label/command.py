@@ -102,11 +102,12 @@ def _address(access: Access, port: int) -> str:
 
 def _announce(started: Started, address: str, access: Access, *, moved: bool) -> None:
     link = f"{address}enter?token={access.token}" if access.token else address
-    print(f"Label at {link}" + (f"  (port {PORT} is taken)" if moved else ""))
+    audits = started.project.settings.wrong_class is not None
+    print(f"{'Check' if audits else 'Label'} at {link}" + (f"  (port {PORT} is taken)" if moved else ""))
     project, progress = started.project, started.project.progress()
     counted = {"image": "images", "text": "texts", "table": "rows"}[project.settings.kind]
-    more = "" if started.finished else " so far"
-    print(f"Project {shown(project.place)}: {progress['items']:,} {counted}{more}, {progress['labelled']:,} labelled")
+    more, done = "" if started.finished else " so far", "checked" if audits else "labelled"
+    print(f"Project {shown(project.place)}: {progress['items']:,} {counted}{more}, {progress['labelled']:,} {done}")
     for line in started.remarks:
         print(line)
     print("Press Ctrl-C to stop.", flush=True)
@@ -115,7 +116,8 @@ def _announce(started: Started, address: str, access: Access, *, moved: bool) ->
 def _say_goodbye(project: Project, options: Options) -> None:
     labelled = project.progress()["labelled"]
     again = ["cusal", "label", options.data, *(["--store", shown(options.store)] if options.store else [])]
-    noun = "label" if labelled == 1 else "labels"
+    noun = "check" if project.settings.wrong_class is not None else "label"
+    noun += "" if labelled == 1 else "s"
     print(f"\n{labelled:,} {noun} stored. Continue: {shlex.join(again)}")
     print(f"Export: {shlex.join(['cusal', 'export', shown(project.place)])}", flush=True)
 
