@@ -34,6 +34,8 @@ const list = new ClassList(byId("classes"), {
 const ahead = new Ahead(
   {
     batch: page.project.settings?.batch ?? 10,
+    light: page.kind !== "image" && !isAudit, // an audit counts nothing behind what somebody holds
+    open: () => Math.max(0, progress.items - progress.labelled),
     person: () => page.person,
     guess: () => guessShown,
     held: new HeldItems(page.place),
