@@ -171,4 +171,6 @@ def _remarks(read: ReadIn) -> Iterator[str]:
         yield f"{read.missing:,} files are not there any more; their items are left out until they return."
     if read.back:
         yield f"{read.back:,} files that were missing are back."
+    if read.changed:
+        yield f"{read.changed:,} files that were broken have changed, and are tried again."
     yield from read.notes

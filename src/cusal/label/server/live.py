@@ -57,8 +57,7 @@ class Live:
         self.jobs, self.pictures = ExportJobs(project.place, exports), PictureCache()
         settings = project.settings
         self.kind, self.wrong_class = settings.kind, settings.wrong_class
-        # The images of a table of predictions are named by paths from its folder.
-        self.folder = Path(settings.data) if settings.wrong_class is None else Path(settings.data).parent
+        self.folder = settings.folder
         self.id = hashlib.blake2b(f"{project.place}|{settings.data}".encode(), digest_size=8).hexdigest()
         self._round = LastRound()
         self._status: StatusReply | None = None

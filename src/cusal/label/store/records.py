@@ -1,6 +1,7 @@
 """The records that go in and out of a project."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 STATES = ("ok", "missing", "broken")
@@ -65,6 +66,11 @@ class Settings:
     features: str | None = None
     wrong_class: int | None = None
 
+    @property
+    def folder(self) -> Path:
+        """The folder that the paths of images start from: the data, or the folder of a table of predictions."""
+        return Path(self.data) if self.wrong_class is None else Path(self.data).parent
+
 
 class NewItem(NamedTuple):
     """An item to be read in.
@@ -113,6 +119,11 @@ class Item:
     extra: dict[str, Any] | None
     state: str
     note: str | None
+
+    @property
+    def file(self) -> str:
+        """The path of its image; a row of a table of predictions has it as its text."""
+        return self.text or self.key
 
 
 @dataclass(frozen=True, slots=True)
