@@ -118,12 +118,14 @@ def test_wrong_unsure_and_undo_by_one_key_each(command, new_context):
         items[3]: predicted[items[3]],
     }
     assert command.project.skipped() == [items[2]]
+    assert page.locator("#line-done").text_content() == "4 checks"
     for item in reversed(items):
         page.keyboard.press("z")
         wait_for(page, f"document.getElementById('item').dataset.item === '{item}'")
         assert page.locator(".predicted").text_content()
     wait_saved(page)
     assert command.project.labels() == {}
+    assert page.locator("#line-done").text_content() == "0 checks"
     page.keyboard.press("s")  # a key of labelling, which says nothing here
     assert shown_item(page) == items[0]
 

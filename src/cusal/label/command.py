@@ -107,19 +107,25 @@ def _announce(started: Started, address: str, access: Access, *, moved: bool) ->
     project, progress = started.project, started.project.progress()
     counted = {"image": "images", "text": "texts", "table": "rows"}[project.settings.kind]
     more, done = "" if started.finished else " so far", "checked" if audits else "labelled"
-    print(f"Project {shown(project.place)}: {progress['items']:,} {counted}{more}, {progress['labelled']:,} {done}")
+    print(f"Project {shown(project.place)}: {progress['items']:,} {counted}{more}, {_answers(project):,} {done}")
     for line in started.remarks:
         print(line)
     print("Press Ctrl-C to stop.", flush=True)
 
 
 def _say_goodbye(project: Project, options: Options) -> None:
-    labelled = project.progress()["labelled"]
+    labelled = _answers(project)
     again = ["cusal", "label", options.data, *(["--store", shown(options.store)] if options.store else [])]
     noun = "check" if project.settings.wrong_class is not None else "label"
     noun += "" if labelled == 1 else "s"
     print(f"\n{labelled:,} {noun} stored. Continue: {shlex.join(again)}")
     print(f"Export: {shlex.join(['cusal', 'export', shown(project.place)])}", flush=True)
+
+
+def _answers(project: Project) -> int:
+    """Return how many items are done: labelled, or in an audit answered in any way."""
+    progress, audits = project.progress(), project.settings.wrong_class is not None
+    return int(progress["labelled"] + (progress["skipped"] + progress["unsure"] if audits else 0))
 
 
 def _complain(line: str) -> None:

@@ -5,6 +5,7 @@ import { read } from "./api.js";
 import { markReady, openPage, watchStatus } from "./page.js";
 import { curveChart, intervalBar } from "./charts.js";
 import { drawAgreement } from "./agreement.js";
+import { doneOf } from "./task.js";
 import { count, plural } from "./words.js";
 
 await openPage();
@@ -35,7 +36,7 @@ function basis({ checks, counted, items }) {
 }
 
 function drawNothing(progress) {
-  const words = progress.labelled
+  const words = doneOf(progress)
     ? "The figures appear here in a moment."
     : "Check some predictions. 50 show roughly how good they are, 200 to 400 show it well.";
   byId("nothing").replaceChildren(

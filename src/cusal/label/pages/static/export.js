@@ -3,7 +3,7 @@
 import { byId, element, note } from "./elements.js";
 import { read, send } from "./api.js";
 import { markReady, openPage } from "./page.js";
-import { isAudit } from "./task.js";
+import { doneOf, isAudit } from "./task.js";
 import { plural, size, when } from "./words.js";
 
 const PAUSE = 700; // milliseconds between looks at an export under way
@@ -14,10 +14,10 @@ const chosen = () => [...byId("form").querySelectorAll("[name=format]:checked")]
 
 function drawSummary() {
   const { progress, classes } = page.project;
-  const rest = Math.max(0, progress.items - progress.labelled);
+  const rest = Math.max(0, progress.items - doneOf(progress));
   const done = `${plural(progress.labelled, "label")} in ${plural(classes.length, "class", "classes")}`;
   byId("summary").textContent = isAudit
-    ? `${plural(progress.labelled, "check")}, ${plural(rest, "prediction")} not looked at`
+    ? `${plural(doneOf(progress), "check")}, ${plural(rest, "prediction")} not looked at`
     : `${done}, ${plural(rest, "item")} to predict`;
 }
 

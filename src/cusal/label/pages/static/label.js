@@ -16,7 +16,7 @@ import { drawLine, drawState, Pace } from "./progress_line.js";
 import { drawNothing } from "./nothing_left.js";
 import { Strip } from "./strip.js";
 import { Timeline } from "./timeline.js";
-import { isAudit } from "./task.js";
+import { counts, doneOf, isAudit } from "./task.js";
 import { predictionWords, verdictWords } from "./verdicts.js";
 import { answerWords, plural, when } from "./words.js";
 
@@ -86,7 +86,7 @@ function answer(kind, label = null) {
   const before = timeline.entry?.kind ?? null;
   const seconds = Math.round((performance.now() - shownAt) / 10) / 100;
   const entry = page.queue.add({ op: "answer", person: page.person, item: item.id, kind, class: label, seconds });
-  unsent.set(entry.id, (kind === "label" ? 1 : 0) - (before === "label" ? 1 : 0));
+  unsent.set(entry.id, Number(counts(kind)) - Number(counts(before)));
   if (before === "label") list.count(timeline.entry.class, -1);
   if (kind === "label") list.count(label, 1);
   timeline.answer(kind, label, Date.now() / 1000);
@@ -109,7 +109,7 @@ function undo() {
   const entry = page.queue.add({ op: "undo", person: page.person });
   if (last && !last.many) {
     const was = timeline.past.find(({ item }) => item.id === last.id);
-    unsent.set(entry.id, (last.before?.kind === "label" ? 1 : 0) - (was?.kind === "label" ? 1 : 0));
+    unsent.set(entry.id, Number(counts(last.before?.kind)) - Number(counts(was?.kind)));
     list.count(was?.class, -1);
     list.count(last.before?.class, 1);
   }
@@ -218,7 +218,7 @@ function drawBefore(entry) {
 function drawProgress() {
   const extra = [...unsent.values()].reduce((sum, value) => sum + value, 0);
   drawLine(progress, extra, pace);
-  advice.draw(progress, progress.labelled + extra);
+  advice.draw(progress, doneOf(progress) + extra);
 }
 
 function drawClasses() {

@@ -2,7 +2,7 @@
 
 import { byId, element, show } from "./elements.js";
 import { statusWords } from "./page.js";
-import { isAudit, NOUN } from "./task.js";
+import { doneOf, isAudit, NOUN } from "./task.js";
 import { count, duration, percent, plural, whole } from "./words.js";
 
 const LONGEST_GAP = 30; // seconds; more is a break, not labelling
@@ -34,7 +34,7 @@ export class Pace {
 
 /** Show how far we are. progress: of the server; extra: labels that it does not know yet. */
 export function drawLine(progress, extra, pace) {
-  const done = progress.labelled + extra;
+  const done = doneOf(progress) + extra;
   const goal = progress.budget || null;
   const bar = byId("line-bar");
   const share = Math.min(1, done / Math.max(1, goal ?? progress.items));
