@@ -80,6 +80,11 @@ def label(
     features: Annotated[str | None, typer.Option(help="Your own: FILE.npy or package.module:function.")] = None,
     model: Annotated[str | None, typer.Option(help="Such as sklearn.linear_model:LogisticRegression.")] = None,
     seed: Annotated[int | None, typer.Option(help="For everything that is drawn. By default 0.", min=0)] = None,
+    audit: Annotated[
+        bool, typer.Option("--audit", help="DATA is a table of predictions, as for cusal audit: check them.")
+    ] = False,
+    confidence: Annotated[str | None, typer.Option(help="With --audit: the column of the confidence.")] = None,
+    key: Annotated[str | None, typer.Option("--id", help="With --audit: the column of the id.")] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """Label images or texts in the browser, while a model learns and chooses what to ask.
@@ -89,6 +94,8 @@ def label(
     Texts of a table: cusal label reviews.csv --text review --budget 500. Starting again continues the project.
 
     With others: cusal label photos/ --host 0.0.0.0 --overlap 2
+
+    Check given predictions: cusal label predictions.csv --audit
     """
     from cusal.label.command import Listening, Options, SourceOptions, label
 
@@ -96,7 +103,7 @@ def label(
     options = Options(
         data,
         store=store,
-        source=SourceOptions(text, known, folders_are_labels, labels),
+        source=SourceOptions(text, known, folders_are_labels, labels, audit, confidence, key),
         classes=tuple(classes.split(",")) if classes else (),
         changes={name: value for name, value in named.items() if value is not None},
     )

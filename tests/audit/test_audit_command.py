@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cusal.audit.prediction_table import Columns, read_predictions
+from cusal.audit.verified import tell_verified
 from cusal.cli import app
 from cusal.errors import CusalError, DataError, UnknownName
 
@@ -178,3 +179,19 @@ def test_damaged_tables_give_a_clear_error_or_are_read(tmp_path):
                 read_predictions(str(tmp_path / name), Columns())
             except CusalError:
                 continue
+
+
+def test_accepted_predictions_are_no_answers(tmp_path):
+    rows, truth = made(60)
+    write_csv(tmp_path / "p.csv", rows)
+    answers = [
+        {"id": row["id"], "label": truth[row["id"]], "checked": "no" if place % 2 else "yes", "right": ""}
+        for place, row in enumerate(rows)
+    ]
+    answers[1]["right"] = "unsure"  # nobody can check it: its file is gone
+    write_csv(tmp_path / "export.csv", answers)
+    table = read_predictions(str(tmp_path / "p.csv"), Columns())
+    audit = table.audit(0)
+    assert tell_verified(audit, table.ids, [str(tmp_path / "export.csv")]) == 31
+    assert audit.answers[1] is None
+    assert 3 not in audit.answers

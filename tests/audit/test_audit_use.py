@@ -160,3 +160,14 @@ def test_a_damaged_audit_is_refused(tmp_path):
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DataError):
         Audit.load(path)
+
+
+def test_an_audit_travels_as_bytes():
+    confidence, right = overconfident(500)
+    audit = audit_of(confidence, seed=3)
+    check(audit, audit.ask(40), right)
+    again = Audit.from_bytes(audit.to_bytes())
+    assert again.accuracy() == audit.accuracy()
+    assert again.ask(10).tolist() == audit.ask(10).tolist()
+    with pytest.raises(DataError, match="cannot be read"):
+        Audit.from_bytes(b"PK\x05\x06" + bytes(18))

@@ -22,7 +22,7 @@ CLASSES = ["bill", "advert", "private"]
 @pytest.fixture
 def server(tmp_path, serve_project) -> Server:
     texts = [f"Letter number {row}" for row in range(400)]
-    return serve_project(text_project(tmp_path / "letters.cusal.db", texts, CLASSES, batch=50))
+    return serve_project(text_project(tmp_path / "letters.cusal.db", texts, CLASSES))
 
 
 def press_and_note(page, keys):

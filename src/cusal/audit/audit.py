@@ -288,6 +288,21 @@ class Audit:
         audit._checks = read_checks(path)
         return audit
 
+    def to_bytes(self) -> bytes:
+        """Return what `save` writes to a file."""
+        from cusal.audit.audit_file import pack_checks
+
+        return pack_checks(self._checks)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        """Return the audit of what `to_bytes` returned."""
+        from cusal.audit.audit_file import unpack_checks
+
+        audit = cls.__new__(cls)
+        audit._checks = unpack_checks(content)
+        return audit
+
     def _anytime(self, level: float) -> Share:
         checks, prefix = self._checks, self._checks.prefix
         if len(prefix) == 0:

@@ -1,11 +1,13 @@
 """An audit as a file: predictions, seed and answers, as JSON and arrays; no code of the file is ever run."""
 
+import io
 import os
+from typing import Any
 
 import numpy as np
 
 from cusal._files import writing
-from cusal._object_file import read_objects, write_objects
+from cusal._object_file import as_bytes, read_objects, write_objects
 from cusal.audit.checks import Checks
 from cusal.audit.claims import Claims
 from cusal.errors import DataError
@@ -15,8 +17,23 @@ KIND, FORMAT = "cusal audit", 1
 
 def write_checks(path: str | os.PathLike[str], checks: Checks) -> None:
     """Write an audit to a file, completely or not at all."""
+    with writing(path):
+        write_objects(path, _content(checks))
+
+
+def pack_checks(checks: Checks) -> bytes:
+    """Return what `write_checks` writes to a file."""
+    return as_bytes(_content(checks))
+
+
+def unpack_checks(content: bytes) -> Checks:
+    """Return the audit of what `pack_checks` returned, or raise a DataError."""
+    return _checks_of(read_objects(io.BytesIO(content)), "the packed audit")
+
+
+def _content(checks: Checks) -> dict[str, Any]:
     claims, answers = checks.claims, checks.answers
-    content = {
+    return {
         "kind": KIND,
         "format": FORMAT,
         "seed": checks.seed,
@@ -29,13 +46,14 @@ def write_checks(path: str | os.PathLike[str], checks: Checks) -> None:
         "true": [[item, label] for item, label in answers.true.items()],
         "hunting_since": checks.hunting_since,
     }
-    with writing(path):
-        write_objects(path, content)
 
 
 def read_checks(path: str | os.PathLike[str]) -> Checks:
     """Return the audit of a file, or raise a DataError that names what is wrong with it."""
-    content = read_objects(path)
+    return _checks_of(read_objects(path), str(path))
+
+
+def _checks_of(content: Any, path: str) -> Checks:
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise DataError(f"{path} is no audit; expected a file written by Audit.save.")
     if content.get("format") != FORMAT:

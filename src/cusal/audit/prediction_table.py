@@ -69,8 +69,7 @@ class PredictionTable:
 
 def read_predictions(path: str, columns: Columns) -> PredictionTable:
     """Return the predictions of a table, or raise a DataError that says which column is missing."""
-    rows = open_table(path)
-    found = _Found(path, rows, columns)
+    rows, found = open_predictions(path, columns)
     table = PredictionTable(texts=[] if found.text is not None else None)
     kept: dict[str, tuple[dict[str, int], array[int]]] = {name: ({}, array("q")) for name in found.others}
     for number, row in enumerate(rows.records()):
@@ -90,8 +89,14 @@ def read_predictions(path: str, columns: Columns) -> PredictionTable:
     return table
 
 
-class _Found:
-    """The names of the columns."""
+def open_predictions(path: str, columns: Columns) -> "tuple[Records, FoundColumns]":
+    """Return the rows of a table, and which of its columns hold the predictions."""
+    rows = open_table(path)
+    return rows, FoundColumns(path, rows, columns)
+
+
+class FoundColumns:
+    """The names of the columns; None where there is none. `others` say nothing of the prediction."""
 
     def __init__(self, path: str, rows: Records, wanted: Columns) -> None:
         self.path, self.columns = path, rows.columns
@@ -125,7 +130,7 @@ class _Found:
         value = None if self.label is None else row.get(self.label)
         if value is None or str(value).strip() == "":
             raise DataError(f"{self.path}: row {number + 1} has no predicted label; fill it in, or leave the row out.")
-        return str(value)
+        return str(value).strip()
 
     def _number(self, value: Any, number: int) -> float:
         if value is None or value == "":
@@ -163,7 +168,7 @@ def _is_share(value: Any) -> bool:
         return False
 
 
-def _as_probabilities(table: PredictionTable, found: _Found) -> None:
+def _as_probabilities(table: PredictionTable, found: FoundColumns) -> None:
     """Turn log probabilities and percentages into probabilities."""
     values = [value for value in table.confidence if isfinite(value)]
     if values and (max(values) <= 0 and (found.logarithms or min(values) < 0)):

@@ -1,8 +1,9 @@
 """Answers in tables: what somebody found out about predictions, as `cusal audit` wrote them out to be filled in.
 
 A row has the id of an item and its true label, or whether the prediction is right. Empty cells are open, "?" and
-"unsure" are items about which nobody can tell. The column `why` says what an item was asked for; the score for hunting
-is fixed at the first hunted row.
+"unsure" are items about which nobody can tell. A column `checked`, as `cusal export` writes it, says "no" where the
+label is an accepted prediction, which is no answer. The column `why` says what an item was asked for; the score
+for hunting is fixed at the first hunted row.
 """
 
 from collections.abc import Iterable
@@ -26,7 +27,7 @@ def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> int
     for path in paths:
         rows = open_table(path)
         key, truth, right = (_find(rows.columns, names) for names in (ID_NAMES, TRUTH_NAMES, RIGHT_NAMES))
-        why = _find(rows.columns, ("why",))
+        why, checked = _find(rows.columns, ("why",)), _find(rows.columns, ("checked",))
         if key is None or (truth is None and right is None):
             raise DataError(
                 f"{path} has the columns {', '.join(rows.columns)}; expected an id, and true_label (or right with yes "
@@ -40,6 +41,8 @@ def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> int
                 audit.begin_hunt()
             label = "" if truth is None else _cell(row.get(truth))
             answer = "" if right is None else _cell(row.get(right)).lower()
+            if checked is not None and _cell(row.get(checked)).lower() in NO and answer not in UNSURE:
+                continue
             told += _tell(audit, item, label, answer, f"{path}: row {number}")
     return told
 

@@ -75,8 +75,14 @@ def start_project(options: Options) -> Started:
     else:
         source = _continue(project, options, changes)
     try:
-        _add_classes(project, options.classes)
-        read = read_in(project, source, limit=FIRST_IMAGES if source.kind == "image" else FIRST_ROWS)
+        if project.settings.wrong_class is not None:
+            from cusal.label.audits.beginning import begin_audit  # loads SciPy, which labelling can do without
+
+            read = begin_audit(project, source)
+            _add_classes(project, options.classes)  # behind the predicted ones, whose numbers are fixed
+        else:
+            _add_classes(project, options.classes)
+            read = read_in(project, source, limit=FIRST_IMAGES if source.kind == "image" else FIRST_ROWS)
     except BaseException:
         project.close()
         raise
@@ -113,6 +119,11 @@ def _continue(project: Project, options: Options, changes: dict[str, Any]) -> So
     if "labels" in saved and not Path(saved["labels"]).is_file():
         del saved["labels"]  # they were taken in
     _refuse_other_data(project, known.data, options.data)
+    if options.source.audit and known.wrong_class is None:
+        raise ProjectError(
+            f"{project.place} is a project in which people label, and no audit; leave out --audit, or begin another "
+            f"project: --store {Path(options.data).stem}-audit.cusal.db."
+        )
     for name in ("text", "label"):
         _refuse_other(project, f"--{name}", known.columns.get(name), given.get(name))
     source = open_source(options.data, SourceOptions(**(saved | given)))
@@ -160,4 +171,6 @@ def _remarks(read: ReadIn) -> Iterator[str]:
         yield f"{read.missing:,} files are not there any more; their items are left out until they return."
     if read.back:
         yield f"{read.back:,} files that were missing are back."
+    if read.changed:
+        yield f"{read.changed:,} files that were broken have changed, and are tried again."
     yield from read.notes

@@ -45,7 +45,7 @@ class Running:
     def _await_address(self) -> str:
         end = time.monotonic() + SECONDS_TO_START
         while time.monotonic() < end:
-            found = next((re.search(r"http://\S+", line) for line in self.lines if "Label at" in line), None)
+            found = next((re.search(r"http://\S+", line) for line in self.lines if " at http" in line), None)
             if found is not None and self._answers(found[0]):
                 return found[0]
             assert self.process.poll() is None, "\n".join(self.errors)

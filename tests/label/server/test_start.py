@@ -1,5 +1,6 @@
 """The project behind `cusal label`: begun, continued, and protected from options that contradict it."""
 
+import os
 import shutil
 
 import numpy as np
@@ -85,6 +86,20 @@ def test_new_files_are_noticed_missing_ones_said_and_found_again(folder, tmp_pat
     with started.project as project:
         assert started.remarks == ["1 files that were missing are back."]
         assert project.count_items("ok") == 4
+
+
+def test_a_broken_file_that_was_changed_is_tried_again(folder):
+    with start(folder, close=False).project as project:
+        project.mark_item(0, "broken", "cannot be read")
+        project.mark_item(1, "broken", "cannot be read")
+    Image.fromarray(np.ones((4, 4), np.uint8)).save(folder / "cats" / "a.png")
+    os.utime(folder / "cats" / "a.png", (1, 1))  # the date of the copy that it was restored from
+    started = start(folder, close=False)
+    with started.project as project:
+        assert started.remarks == ["1 files that were broken have changed, and are tried again."]
+        assert project.item_ids("broken").tolist() == [1]
+        assert project.item(0).note is None
+    assert start(folder).remarks == []
 
 
 def test_data_that_moved_with_their_project_are_found(folder, tmp_path):

@@ -146,6 +146,11 @@ def test_images_get_vectors_and_broken_files_are_set_aside(tmp_path, monkeypatch
     run_until(again, lambda: again.learning.session is not None)
     np.testing.assert_array_equal(again.learning.session.items, items)
     assert len(again.learning.session.labels) == 20
+    Image.fromarray((X[7].reshape(8, 8) * 15).astype(np.uint8)).resize((32, 32)).save(folder / "07.png")
+    assert read_in(project, source).changed == 1
+    repaired = Worker(project)
+    run_until(repaired, lambda: 7 in repaired.learning.places)
+    assert len(repaired.learning.session.labels) == 20
     project.close()
 
 

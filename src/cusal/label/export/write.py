@@ -12,6 +12,7 @@ from cusal._files import write_whole
 from cusal._progress import Progress
 from cusal.errors import InvalidInput
 from cusal.label.export import formats as known
+from cusal.label.export.audit_table import check_formats, write_audit
 from cusal.label.export.card import card_text, make_card
 from cusal.label.export.contents import Overview
 from cusal.label.export.new_folder import new_folder
@@ -32,6 +33,8 @@ def write_export(
     tell: Tell = lambda text: None,
 ) -> list[Path]:
     """Write the labels of a project, predictions of its other items, the model and a card to a folder.
+
+    Of an audit, write one table with every prediction, checked or not, and what was found in words.
 
     Parameters
     ----------
@@ -65,8 +68,14 @@ def write_export(
         with Project("photos.cusal.db") as project:
             write_export(project, "photos-export", ["csv", "imagefolder"])
     """
-    kinds = [known.find(name) for name in dict.fromkeys(formats)]
     folder = Path(folder)
+    if project.settings.wrong_class is not None:
+        check_formats(formats)
+        with new_folder(folder, force=force) as part:
+            write_audit(project, part, formats)
+            names = sorted(path.name for path in part.iterdir())
+        return [folder / name for name in names]
+    kinds = [known.find(name) for name in dict.fromkeys(formats)]
     with new_folder(folder, force=force) as part:
         model = _model(project, tell)
         card = make_card(project, None if model is None else model.describe())

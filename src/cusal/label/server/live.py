@@ -56,7 +56,8 @@ class Live:
         self.refill = Refill(project)
         self.jobs, self.pictures = ExportJobs(project.place, exports), PictureCache()
         settings = project.settings
-        self.kind, self.folder = settings.kind, Path(settings.data)
+        self.kind, self.wrong_class = settings.kind, settings.wrong_class
+        self.folder = settings.folder
         self.id = hashlib.blake2b(f"{project.place}|{settings.data}".encode(), digest_size=8).hexdigest()
         self._round = LastRound()
         self._status: StatusReply | None = None
@@ -101,7 +102,7 @@ class Live:
             items=ItemsReply.model_validate(items or {"done": self.project.count_items()}),
             round=last.number,
             labels_seen=last.labels,
-            event=self.project.latest_event(),
+            event=self.project.latest_event() if self.wrong_class is None else _told(known),
         )
 
     def _worker(self, written: dict[str, object]) -> WorkerReply:
@@ -149,9 +150,15 @@ class Live:
         return f"/media/{item}" if self.kind == "image" else None
 
 
+def _told(known: dict[str, dict[str, object]]) -> int:
+    """Return the last event that the figures of an audit know of: pages read them again when it changes."""
+    event = known.get("audit", {}).get("event", 0)
+    return event if isinstance(event, int) else 0
+
+
 def guess_of(predictions: Predictions, item: int, classes: Iterable[int]) -> Guess | None:
     """Return what the model takes an item for; None if it does not know, or for a class that is gone by now."""
     found = predictions.of(item)
     if found is None or found.class_id not in classes:
         return None
-    return Guess(class_id=found.class_id, confidence=found.confidence)
+    return Guess(class_id=found.class_id, confidence=finite(found.confidence))

@@ -42,7 +42,9 @@ def _page(templates: Jinja2Templates, page: str):  # type: ignore[no-untyped-def
     async def shown(request: Request) -> Response:
         live: Live = request.app.state.live
         title = (await run_in_threadpool(lambda: live.project.settings)).title
-        words = {"title": title, "kind": live.kind, "page": page, "project": live.id}
-        return templates.TemplateResponse(request, f"{page}.html", words, headers={"Cache-Control": "no-cache"})
+        audits = live.wrong_class is not None
+        words = {"title": title, "kind": live.kind, "page": page, "project": live.id, "audits": audits}
+        name = "audit" if audits and page == "progress" else page
+        return templates.TemplateResponse(request, f"{name}.html", words, headers={"Cache-Control": "no-cache"})
 
     return shown

@@ -1,7 +1,7 @@
 """What is asked when the queue runs dry: the worker fills it for a few people, and more may come.
 
 The model's predictions of the last round are in memory: those with the smallest margin come first. Before there is a
-model, items are drawn at random.
+model, items are drawn at random. In an audit the margin is the place in its order, and nothing is drawn.
 """
 
 import threading
@@ -29,6 +29,7 @@ class Refill:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._audits = project.settings.wrong_class is not None
         self._rng = np.random.default_rng([project.settings.seed, 1])
         self._lock = threading.Lock()
         self._barren_until = 0.0
@@ -66,7 +67,9 @@ class Refill:
         with self._lock:
             if time.monotonic() < self._barren_until:
                 return False
-            added = self._add_by_margin(predictions, number) or self._add_at_random(number)
+            added = self._add_by_margin(predictions, number)
+            if not added and not self._audits:
+                added = self._add_at_random(number)
             if not added:
                 self._round, self._barren_until = -1, time.monotonic() + PAUSE
             return added > 0
@@ -80,7 +83,9 @@ class Refill:
             rows = predictions.by_margin[self._place : self._place + CANDIDATES]
             columns = (predictions.items, predictions.top, predictions.second)
             picks = [
-                Pick(item, "reserve", {"kind": "reserve", "classes": [top, second]})
+                Pick(item, "audit", {"kind": "audit"})
+                if self._audits
+                else Pick(item, "reserve", {"kind": "reserve", "classes": [top, second]})
                 for item, top, second in zip(*(column[rows].tolist() for column in columns), strict=True)
             ]
             added = self.project.lengthen_queue(picks, round=number, most=LENGTH)

@@ -72,7 +72,10 @@ class SettingsReply(Reply):
 
 
 class ProjectReply(Reply):
-    """Everything that a page needs when it opens; `id` stays the same whenever the project is served."""
+    """Everything that a page needs when it opens; `id` stays the same whenever the project is served.
+
+    wrong: in an audit, the class that says "wrong" and no more; null where people label.
+    """
 
     id: str
     title: str
@@ -82,13 +85,14 @@ class ProjectReply(Reply):
     progress: ProgressReply
     settings: SettingsReply
     status: StatusReply
+    wrong: int | None = None
 
 
 class Guess(Reply):
-    """What the model takes an item for."""
+    """What the model takes an item for; in an audit its confidence may be missing."""
 
     class_id: int = Field(serialization_alias="class")
-    confidence: float
+    confidence: float | None
 
 
 class ItemReply(Reply):

@@ -34,6 +34,7 @@ def reason_in_words(reason: Mapping[str, Any] | None, names: Mapping[int, str]) 
         "new": "Nothing like it labelled yet",
         "typical": "Typical of many items",
         "random": "Random check",
+        "audit": "Next in the order of the audit",
         "reserve": between or "Next in line while the model learns",
     }
     return plain.get(str(reason.get("kind")))

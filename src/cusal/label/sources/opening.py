@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from cusal.errors import DataError
+from cusal.errors import DataError, InvalidInput
 from cusal.label.sources.image_folder import ImageFolder
 from cusal.label.sources.source import Source, SourceOptions
 from cusal.label.sources.tables import TableFile, is_table
@@ -46,13 +46,21 @@ def open_source(path: str | os.PathLike[str], options: SourceOptions | None = No
     where, options = Path(path).expanduser(), options or SourceOptions()
     if options.labels is not None and not Path(options.labels).is_file():
         raise DataError(f"there is no file {options.labels} with known labels; check the path.")
+    if not options.audit and (options.confidence or options.id):
+        raise InvalidInput("--confidence and --id name columns of predictions; add --audit, or leave them out.")
+    if where.is_dir() and options.audit:
+        raise DataError(f"{path} is a folder, but --audit checks the predictions in a table; give CSV, JSONL, Parquet.")
     if where.is_dir():
         return ImageFolder(where, options)
     if not where.exists():
         raise DataError(f"there is no folder or table {path}; check the path.")
     if not is_table(where):
         raise DataError(f"{path} is no table that cusal reads; give CSV, TSV, JSONL (also .gz), Parquet, or a folder.")
-    return TableFile(where, options)
+    if not options.audit:
+        return TableFile(where, options)
+    from cusal.label.sources.prediction_rows import PredictionRows  # loads SciPy, which labelling can do without
+
+    return PredictionRows(where, options)
 
 
 def source_of(project: Project) -> Source:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,9 @@ class ReadIn:
 
     Parameters
     ----------
-    added, missing, back : int
-        Items that were added, that are missing now, and that are there again.
+    added, missing, back, changed : int
+        Items that were added, that are missing now, that are there again, and that were broken and have other files
+        now.
     finished : bool
         Whether all was read.
     notes : list of str
@@ -34,6 +36,7 @@ class ReadIn:
     added: int = 0
     missing: int = 0
     back: int = 0
+    changed: int = 0
     finished: bool = True
     notes: list[str] = field(default_factory=list)
 
@@ -42,7 +45,8 @@ def read_in(project: Project, source: Source, *, limit: int | None = None) -> Re
     """Add the items of a source that a project does not have yet, and known labels.
 
     Called again after it was stopped, or when the data have changed, it adds what is missing. Files that are gone are
-    marked "missing", and "ok" when they return; rows of a table stay. The status "items" holds `done`, `total` (None
+    marked "missing", and "ok" when they return, as are broken ones that were changed since the last reading; rows of a
+    table stay. The status "items" holds `done`, `total` (None
     while it is not known) and `finished`.
 
     Parameters
@@ -64,6 +68,7 @@ def read_in(project: Project, source: Source, *, limit: int | None = None) -> Re
         project.import_labels(source.known_labels)
         return ReadIn(notes=source.notes())
     rows, added, said = source.rows(), 0, 0.0
+    before = float(project.status().get("items", {}).get("at", 0.0))
     present = _Present()
     done = 0
     while chunk := list(islice(rows, CHUNK if limit is None else min(CHUNK, limit - done))):
@@ -80,9 +85,10 @@ def read_in(project: Project, source: Source, *, limit: int | None = None) -> Re
         return ReadIn(added, finished=False, notes=source.notes())
     project.import_labels(source.known_labels)
     missing, back = _mark(project, present) if source.kind == "image" else (0, 0)
+    changed = _try_again(project, since=before) if source.kind == "image" else 0
     value = {"done": done, "total": done, "finished": True, "fingerprint": fingerprint}
     project.set_status("items", value | {"notes": source.notes()})
-    return ReadIn(added, missing, back, notes=source.notes())
+    return ReadIn(added, missing, back, changed, notes=source.notes())
 
 
 class _Present:
@@ -110,6 +116,24 @@ def _mark(project: Project, present: _Present) -> tuple[int, int]:
     project.mark_items(missing.tolist(), "missing", MISSING)
     project.mark_items(back.tolist(), "ok")
     return len(missing), len(back)
+
+
+def _try_again(project: Project, *, since: float) -> int:
+    """Mark broken items as usable whose files were changed; one that is still broken is found out once more."""
+    folder = project.settings.folder
+    broken = project.items(project.item_ids("broken").tolist())
+    changed = [item.id for item in broken if _changed_at(folder / item.file) >= since]
+    project.mark_items(changed, "ok")
+    return len(changed)
+
+
+def _changed_at(path: Path) -> float:
+    """Return when a file was last written or put in its place, in seconds since 1970; 0 where there is none."""
+    try:
+        state = path.stat()
+    except (OSError, ValueError):
+        return 0.0
+    return max(state.st_mtime, state.st_ctime)
 
 
 def _is_read(project: Project, fingerprint: list[object]) -> bool:

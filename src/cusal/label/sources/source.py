@@ -16,11 +16,15 @@ class SourceOptions:
     text : str, optional
         The column with the text; by default it is found.
     label : str, optional
-        The column with known labels.
+        The column with known labels; in an audit, with the predicted ones.
     folders_are_labels : bool
         Whether the names of sub-folders are labels.
     labels : str, optional
         The path of a CSV file with a key (file, id or row) and a label on each line.
+    audit : bool
+        Whether the table holds predictions that people check.
+    confidence, id : str, optional
+        Further columns of a table of predictions; by default they are found.
 
     Examples
     --------
@@ -32,6 +36,9 @@ class SourceOptions:
     label: str | None = None
     folders_are_labels: bool = False
     labels: str | None = None
+    audit: bool = False
+    confidence: str | None = None
+    id: str | None = None
 
 
 class Source(Protocol):

@@ -87,12 +87,12 @@ class TableFile:
         self._notes, seen = Notes(), set[int]()
         key_of, text_of, label_of = self._roles.key, self._roles.text, self._roles.label
         for number, record in enumerate(self._table.records(), start=1):
-            text = None if text_of is None else _as_text(record.get(text_of))
+            text = None if text_of is None else as_text(record.get(text_of))
             if text_of is not None and not (text and text.strip()):
                 self._notes.add(EMPTY, str(number))
                 continue
             key = str(number) if key_of is None else self._key(record.get(key_of), number, seen)
-            label = None if label_of is None else _as_text(record.get(label_of))
+            label = None if label_of is None else as_text(record.get(label_of))
             if text and "\ufffd" in text:
                 self._notes.add(REPLACED, str(number))
             item = NewItem(key, text, self._extra(record), label)
@@ -111,17 +111,17 @@ class TableFile:
     def _extra(self, record: dict[str, Any]) -> dict[str, Any] | None:
         others = self._roles.others
         if self.kind == "text":
-            return {name: _plain(record.get(name)) for name in others} if others else None
+            return {name: plain_value(record.get(name)) for name in others} if others else None
         numbers = self._roles.numbers
         return {
-            name: as_number(record.get(name)) if name in numbers else (_plain(record.get(name)) or None)
+            name: as_number(record.get(name)) if name in numbers else (plain_value(record.get(name)) or None)
             for name in others
         }
 
     def _cleaned(self, item: NewItem, number: int) -> NewItem:
         self._notes.add(CLEANED, str(number))
-        label = None if item.label is None else _clean(item.label)
-        return item._replace(key=_clean(item.key), text=None if item.text is None else _clean(item.text), label=label)
+        text, label = (None if value is None else as_storable(value) for value in (item.text, item.label))
+        return item._replace(key=as_storable(item.key), text=text, label=label)
 
 
 def is_table(path: Path) -> bool:
@@ -135,23 +135,24 @@ def table_name(path: Path) -> str:
     return name.rpartition(".")[0] or name
 
 
-def _as_text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
+    """Return the text of a cell; None for an empty one."""
     if value is None or isinstance(value, str):
         return value
-    plain = _plain(value)
+    plain = plain_value(value)
     return None if plain is None else str(plain)
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Return a value as JSON knows it."""
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(name): _plain(part) for name, part in value.items()}
+        return {str(name): plain_value(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [plain_value(part) for part in value]
     if isinstance(value, bytes):
         return f"{len(value)} bytes"
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
@@ -161,5 +162,6 @@ def _is_storable(item: NewItem) -> bool:
     return all("\0" not in value and is_unicode(value) for value in (item.key, item.text or "", item.label or ""))
 
 
-def _clean(value: str) -> str:
+def as_storable(value: str) -> str:
+    """Return a text without what no database takes."""
     return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,5 +1,7 @@
 """The classes of a project: added, changed, merged, put in order and deleted, each by an event that can be undone."""
 
+from collections.abc import Iterable
+
 from cusal.label.store import class_changes, counters
 from cusal.label.store.class_list import ClassList
 from cusal.label.store.connection import Connected
@@ -31,6 +33,17 @@ class Classes(Connected):
         """
         with self._reading() as connection:
             return {line.id: line.name for line in ClassList(connection).by_id.values()}
+
+    def bring_classes(self, names: Iterable[str]) -> None:
+        """Add classes that the data bring along; unlike those that people add, no undo takes them away.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Different names, in order.
+        """
+        with self._writing() as connection:
+            ClassList(connection).add(connection, names)
 
     def change_classes(self, change: ClassChange) -> Event:
         """Add, edit, merge, reorder or delete classes.

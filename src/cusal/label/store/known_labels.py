@@ -89,7 +89,7 @@ def _classes(connection: sa.Connection, labels: Mapping[str, str], ids: Mapping[
             living = classes.living(class_id)
             if living is not None:
                 found.setdefault(name, living)
-    for line in classes.add(connection, sorted(names - found.keys(), key=_natural)):
+    for line in classes.add(connection, sorted(names - found.keys(), key=natural)):
         found[line.name] = line.id
     return found
 
@@ -102,7 +102,7 @@ def _renamed(connection: sa.Connection) -> list[tuple[str, int]]:
     return [(before, class_id) for class_id, field, before, _ in changes if field == "name"]
 
 
-def _natural(name: str) -> tuple[int, float, str]:
+def natural(name: str) -> tuple[int, float, str]:
     """Order 2 before 10, and numbers before words."""
     try:
         return 0, float(name), name

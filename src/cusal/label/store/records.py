@@ -1,6 +1,7 @@
 """The records that go in and out of a project."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 STATES = ("ok", "missing", "broken")
@@ -39,6 +40,9 @@ class Settings:
         The number of items that the model chooses among.
     model, features : str or None
         A model or features of the user's own, by name or file.
+    wrong_class : int or None
+        In an audit of predictions, the class that says "wrong" and no more; classes up to it are the predicted ones.
+        None where people label.
 
     Examples
     --------
@@ -60,6 +64,12 @@ class Settings:
     pool: int = 20_000
     model: str | None = None
     features: str | None = None
+    wrong_class: int | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the paths of images start from: the data, or the folder of a table of predictions."""
+        return Path(self.data) if self.wrong_class is None else Path(self.data).parent
 
 
 class NewItem(NamedTuple):
@@ -109,6 +119,11 @@ class Item:
     extra: dict[str, Any] | None
     state: str
     note: str | None
+
+    @property
+    def file(self) -> str:
+        """The path of its image; a row of a table of predictions has it as its text."""
+        return self.text or self.key
 
 
 @dataclass(frozen=True, slots=True)

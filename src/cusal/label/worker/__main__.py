@@ -30,6 +30,10 @@ def main(place: str) -> int:
 
 
 def _work(project: Project) -> None:
+    if project.settings.wrong_class is not None:
+        from cusal.label.worker.auditing import AuditWorker
+
+        AuditWorker(project).run()
     if project.last_round_number() is None:
         FirstQueue(project).keep_filled()  # somebody may be waiting, and what computes takes seconds to load
     from cusal.label.worker.process import Worker

@@ -97,7 +97,8 @@ class Worker:
         if self.project.count_items("ok") == 0:
             return
         self.ready = True
-        self._items = self.project.count_items()
+        # A session that continues looks for items once: files that it found broken may be usable by now.
+        self._items = self.project.count_items() if self.saved is None else 0
         try:
             self.coming = makers_of(self.project, self.project.settings)
         except Exception as error:  # also what a module of the user's raises

@@ -5,6 +5,7 @@ import { read } from "./api.js";
 import { setBudget } from "./budget.js";
 import { keep, kept } from "./page.js";
 import { drawAccuracy } from "./progress_line.js";
+import { isAudit, NOUN } from "./task.js";
 import { count } from "./words.js";
 
 const AGAIN = 50; // labels after which advice that was put aside is given again
@@ -21,14 +22,19 @@ export class Advice {
     this.name = `cusal:advice:${page.place}`;
   }
 
-  /** Read the report, at most every few seconds. */
-  async ask() {
-    if (performance.now() - this.#asked < 3000) return;
+  /** Read the report, at most every few seconds; returns whether it will be read. */
+  ask() {
+    if (performance.now() - this.#asked < 3000) return false;
     this.#asked = performance.now();
+    this.#read();
+    return true;
+  }
+
+  async #read() {
     try {
       const { report } = await read("/api/report");
       this.#stopping = report?.stopping ?? null;
-      drawAccuracy(report?.accuracy ?? null);
+      drawAccuracy((isAudit ? report?.anytime : report?.accuracy) ?? null);
       this.changed();
     } catch (error) {
       if (error.status === undefined) throw error; // no advice while the server is away
@@ -46,7 +52,7 @@ export class Advice {
     const words =
       wanted === "stop"
         ? ["You can stop", this.#stopping.reason]
-        : [`All ${count(budget)} planned labels are done`, ""];
+        : [`All ${count(budget)} planned ${NOUN}s are done`, ""];
     const put = () => (keep(this.name, String(done)), (this.#shown = ""), this.changed());
     const more = async () => (await setBudget(this.page, done + MORE), put(), location.reload());
     byId("stop").replaceChildren(
@@ -59,7 +65,7 @@ export class Advice {
         element(
           "button",
           { type: "button", class: "quiet small", on: { click: wanted === "stop" ? put : more } },
-          wanted === "stop" ? "Go on labelling" : `Label ${MORE} more`,
+          wanted === "stop" ? "Go on labelling" : `${isAudit ? "Check" : "Label"} ${MORE} more`,
         ),
       ),
     );

@@ -3,7 +3,9 @@
 import { read, send } from "./api.js";
 import { Pictures } from "./pictures.js";
 
-const LEAST = 40; // a minute offline, or a hundred keys pressed at once
+const LEAST = 40; // a minute offline
+const LEAST_LIGHT = 100; // of items without pictures: a hundred keys pressed while the server is slow
+const SHARED = 4; // nobody holds more than this part of the open items, so that others find some too
 const MOST = 60;
 const MOST_ASKED = 100; // the server gives no more at a time
 const MOST_EXCLUDED = 900; // ids that fit into the address of a call
@@ -25,7 +27,7 @@ export class Ahead {
   #notBefore = 0; // when the queue may be asked again, in milliseconds
 
   /**
-   * settings: {batch, person(), guess(), held (HeldItems), waiting() (ids whose answers are on their way), past() (ids
+   * settings: {batch, light (few bytes an item, whose order may change), open() (how many items), person(), guess(), held (HeldItems), waiting() (ids whose answers are on their way), past() (ids
    * answered on this page), pace() (answers a second)}; `changed(status)` is called when items came or a call failed.
    */
   constructor(settings, changed) {
@@ -41,8 +43,10 @@ export class Ahead {
   /** How many items are on hand if all goes well. */
   get depth() {
     const batches = 2 * this.settings.batch;
-    const wanted = Math.max(LEAST, batches, SECONDS_AHEAD * this.settings.pace());
-    return Math.min(MOST_ASKED, Math.max(MOST, batches), Math.ceil(wanted));
+    const share = this.settings.light ? Math.floor(this.settings.open() / SHARED) : 0;
+    const least = Math.min(LEAST_LIGHT, Math.max(LEAST, share));
+    const wanted = Math.max(least, batches, SECONDS_AHEAD * this.settings.pace());
+    return Math.min(MOST_ASKED, Math.max(MOST, least, batches), Math.ceil(wanted));
   }
 
   /** Take the first item away. */

@@ -2,6 +2,7 @@
 
 import { element, note, openDialog } from "./elements.js";
 import { send } from "./api.js";
+import { NOUN } from "./task.js";
 
 /** Ask for the planned number of labels; returns whether it was changed. */
 export function askBudget(page, progress) {
@@ -16,12 +17,12 @@ export function askBudget(page, progress) {
   const form = element(
     "form",
     { method: "dialog" },
-    element("label", { for: "budget" }, "Labels in all"),
+    element("label", { for: "budget" }, `${NOUN[0].toUpperCase()}${NOUN.slice(1)}s in all`),
     field,
     element("p", { class: "soft" }, "Time left is counted up to this number. Leave it empty to plan none."),
     element("div", { class: "actions" }, element("button", { class: "primary" }, "Save")),
   );
-  const dialog = openDialog("How many labels do you plan?", form);
+  const dialog = openDialog(`How many ${NOUN}s do you plan?`, form);
   field.select();
   return new Promise((resolve) => {
     form.addEventListener("submit", async () =>

@@ -1,6 +1,7 @@
 // Small drawings in SVG. Colours come from CSS classes, so that they follow the theme; each has its words for readers.
 
 import { drawing } from "./elements.js";
+import { NOUN } from "./task.js";
 import { whole } from "./words.js";
 
 const fixed = (number) => Number(number.toFixed(2));
@@ -112,7 +113,7 @@ export function curveChart(points, { words, floor = 0 }) {
     drawing(
       "text",
       { class: "tick", x: at(end), y: 172, "text-anchor": end > start ? "end" : "middle" },
-      `${end} labels`,
+      `${end} ${NOUN}s`,
     ),
   );
 }

@@ -3,6 +3,7 @@
 import { breakable, element, keyCap } from "./elements.js";
 import { COMMANDS, classKeys, keyOf, typesToFind } from "./keys.js";
 import { findClasses, Slots } from "./find_classes.js";
+import { isAudit } from "./task.js";
 import { count } from "./words.js";
 
 const FLASH = 220; // milliseconds
@@ -106,7 +107,7 @@ export class ClassList {
       if (!button) continue;
       button.toggleAttribute("data-label", id === label);
       if (!this.finds) button.setAttribute("aria-pressed", String(id === label));
-      button.querySelector(".class-guess").textContent = id === guess ? "guess" : "";
+      button.querySelector(".class-guess").textContent = id === guess ? (isAudit ? "predicted" : "guess") : "";
     }
   }
 

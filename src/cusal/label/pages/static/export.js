@@ -3,6 +3,7 @@
 import { byId, element, note } from "./elements.js";
 import { read, send } from "./api.js";
 import { markReady, openPage } from "./page.js";
+import { doneOf, isAudit } from "./task.js";
 import { plural, size, when } from "./words.js";
 
 const PAUSE = 700; // milliseconds between looks at an export under way
@@ -13,9 +14,11 @@ const chosen = () => [...byId("form").querySelectorAll("[name=format]:checked")]
 
 function drawSummary() {
   const { progress, classes } = page.project;
-  const rest = Math.max(0, progress.items - progress.labelled);
+  const rest = Math.max(0, progress.items - doneOf(progress));
   const done = `${plural(progress.labelled, "label")} in ${plural(classes.length, "class", "classes")}`;
-  byId("summary").textContent = `${done}, ${plural(rest, "item")} to predict`;
+  byId("summary").textContent = isAudit
+    ? `${plural(doneOf(progress), "check")}, ${plural(rest, "prediction")} not looked at`
+    : `${done}, ${plural(rest, "item")} to predict`;
 }
 
 async function drawFiles() {
@@ -38,12 +41,23 @@ async function drawFiles() {
 function drawCommands() {
   const more = chosen().length ? ` --format ${chosen().join(",")}` : "";
   const data = page.kind === "image" ? "NEW_IMAGES/" : "NEW_DATA.csv";
-  byId("commands").replaceChildren(
+  if (isAudit) return drawAuditCommands(more);
+  return byId("commands").replaceChildren(
     element("p", { class: "soft" }, "PROJECT is what cusal label named when it started."),
     element("p", {}, "Write labels, predictions and the model:"),
     command(`cusal export PROJECT${more}`),
     element("p", {}, "Use the model on new data:"),
     command(`cusal predict PROJECT ${data} --out predictions.csv`),
+  );
+}
+
+function drawAuditCommands(more) {
+  byId("commands").replaceChildren(
+    element("p", { class: "soft" }, "PROJECT and PREDICTIONS are what cusal label named when it started."),
+    element("p", {}, "Write all predictions, checked and accepted:"),
+    command(`cusal export PROJECT${more}`),
+    element("p", {}, "Go on from there: a report, and a hunt for the items that are most likely wrong:"),
+    command("cusal audit PREDICTIONS --labels audit.csv --hunt --report audit.html"),
   );
 }
 

@@ -1,6 +1,30 @@
 // The overlay that lists the keys.
 
 import { element, keyCap, openDialog } from "./elements.js";
+import { isAudit } from "./task.js";
+
+const CHECKING = [
+  [
+    "Is the prediction right?",
+    [
+      ["Enter or r", "right"],
+      ["1 – 9, letters", "wrong: it is the class with this key"],
+      ["type, Enter", "wrong: find the class (with more than 12 classes)"],
+      ["w", "wrong, without saying which"],
+      ["u", "not sure"],
+    ],
+  ],
+  [
+    "Move and look",
+    [
+      ["z or Ctrl Z", "undo, any number of steps"],
+      ["← →", "back to what was checked, and forward"],
+      ["+ − 0", "zoom in, out, fit"],
+      ["i", "other columns"],
+      ["⇧ W, ⇧ U, ⇧ Z …", "with many classes letters type; with Shift they are commands"],
+    ],
+  ],
+];
 
 const KEYS = {
   label: [
@@ -95,7 +119,8 @@ const KEYS = {
 /** Open the list of keys of this page. */
 export function openHelp() {
   if (document.querySelector("dialog[open]")) return;
-  const groups = (KEYS[document.documentElement.dataset.page] ?? []).map(([title, rows]) =>
+  const { page } = document.documentElement.dataset;
+  const groups = (isAudit && page === "label" ? CHECKING : (KEYS[page] ?? [])).map(([title, rows]) =>
     element("section", {}, element("h3", {}, title), element("dl", { class: "keys" }, rows.map(row))),
   );
   openDialog("Keys", element("div", { class: "key-groups" }, groups), { wide: groups.length > 1 });

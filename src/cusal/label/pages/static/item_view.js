@@ -3,6 +3,7 @@
 import { element } from "./elements.js";
 import { ImageView } from "./image_view.js";
 import { Pictures } from "./pictures.js";
+import { isAudit } from "./task.js";
 
 const SHORT = 160; // letters that are set large
 const MEDIUM = 600;
@@ -52,7 +53,7 @@ export class ItemView {
   #picture(item, given) {
     const picture = given ?? new Pictures().of(item);
     this.#image = new ImageView(picture, `Item ${item.key ?? item.id}`);
-    const words = "This picture cannot be shown. Skip it.";
+    const words = `This picture cannot be shown. ${isAudit ? "Say that you are not sure." : "Skip it."}`;
     const fail = () =>
       this.item === item && this.root.append(element("p", { class: "notice warn item-broken" }, words));
     if ("broken" in picture.dataset) queueMicrotask(fail);

@@ -1,13 +1,10 @@
 // Which key does what. Classes get their own key, the sign that they are named by, 1 to 9, then letters.
 
-export const COMMANDS = {
-  s: "skip",
-  u: "unsure",
-  z: "undo",
-  g: "guess",
-  i: "info",
-  m: "many",
-};
+import { isAudit } from "./task.js";
+
+const LABELLING = { s: "skip", u: "unsure", z: "undo", g: "guess", i: "info", m: "many" };
+const CHECKING = { r: "right", w: "wrong", u: "unsure", z: "undo", i: "info" };
+export const COMMANDS = isAudit ? CHECKING : LABELLING;
 
 const DIGITS = [..."123456789"];
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"].filter((letter) => !(letter in COMMANDS));

@@ -16,6 +16,8 @@ import { drawLine, drawState, Pace } from "./progress_line.js";
 import { drawNothing } from "./nothing_left.js";
 import { Strip } from "./strip.js";
 import { Timeline } from "./timeline.js";
+import { counts, doneOf, isAudit } from "./task.js";
+import { predictionWords, verdictWords } from "./verdicts.js";
 import { answerWords, plural, when } from "./words.js";
 
 const LOOKED_BACK = 4; // items answered earlier that the strip shows
@@ -32,6 +34,8 @@ const list = new ClassList(byId("classes"), {
 const ahead = new Ahead(
   {
     batch: page.project.settings?.batch ?? 10,
+    light: page.kind !== "image" && !isAudit, // an audit counts nothing behind what somebody holds
+    open: () => Math.max(0, progress.items - progress.labelled),
     person: () => page.person,
     guess: () => guessShown,
     held: new HeldItems(page.place),
@@ -48,18 +52,31 @@ const timeline = new Timeline(ahead);
 const strip = new Strip(byId("strip"), {
   look: (id) => (timeline.goTo(id), draw()),
   bring: (id) => (timeline.goToNow(), ahead.bringForward(id), draw()),
-  find: (id) => list.find(id),
+  find: (id) => classOf(id),
+  words: (entry) => said(entry.kind, entry.class, entry.item),
 });
 const advice = new Advice(page, () => draw());
 const many = new ManyAtOnce(page, { close: leaveMany, stored: (entry, ids) => noteMany(entry, ids), undo });
 
 let progress = page.project.progress;
 let status = page.project.status ?? {};
-let guessShown = kept("cusal:guess") === "1";
+let guessShown = isAudit || kept("cusal:guess") === "1";
 let infoShown = kept("cusal:info") === "1";
 let shownAt = performance.now();
 let round = status.round ?? 0;
+let figures = -1; // of an audit: the last event that they know of
 const unsent = new Map(); // entry id -> what it adds to the labels, until the server counts it
+
+/** Return the class with this id, also the one that says no more than "wrong". */
+function classOf(id) {
+  return page.project.classes.find((found) => found.id === id) ?? null;
+}
+
+/** Return an answer in words. */
+function said(kind, label, item) {
+  if (!isAudit || kind !== "label") return answerWords(kind, classOf(label)?.name);
+  return verdictWords(label, item?.guess, page.project.wrong, classOf(label)?.name);
+}
 
 // What a person does
 
@@ -69,16 +86,22 @@ function answer(kind, label = null) {
   const before = timeline.entry?.kind ?? null;
   const seconds = Math.round((performance.now() - shownAt) / 10) / 100;
   const entry = page.queue.add({ op: "answer", person: page.person, item: item.id, kind, class: label, seconds });
-  unsent.set(entry.id, (kind === "label" ? 1 : 0) - (before === "label" ? 1 : 0));
+  unsent.set(entry.id, Number(counts(kind)) - Number(counts(before)));
   if (before === "label") list.count(timeline.entry.class, -1);
   if (kind === "label") list.count(label, 1);
   timeline.answer(kind, label, Date.now() / 1000);
   entry.done.then(({ stored }) => stored || timeline.reopen(item)).then(draw);
   pace.answered();
   list.clear();
-  speak(answerWords(kind, list.find(label)?.name));
   draw();
+  speak(said(kind, label, item));
   return true;
+}
+
+/** Say that the prediction on the screen is right. */
+function confirm() {
+  const guess = timeline.item?.guess;
+  return guess ? answer("label", guess.class) : false;
 }
 
 function undo() {
@@ -86,7 +109,7 @@ function undo() {
   const entry = page.queue.add({ op: "undo", person: page.person });
   if (last && !last.many) {
     const was = timeline.past.find(({ item }) => item.id === last.id);
-    unsent.set(entry.id, (last.before?.kind === "label" ? 1 : 0) - (was?.kind === "label" ? 1 : 0));
+    unsent.set(entry.id, Number(counts(last.before?.kind)) - Number(counts(was?.kind)));
     list.count(was?.class, -1);
     list.count(last.before?.class, 1);
   }
@@ -150,13 +173,13 @@ function draw() {
 }
 
 function drawAround(item) {
-  byId("reason").textContent = item ? (item.reason ?? "") : "";
-  byId("key").replaceChildren(element("bdi", {}, item?.key ?? ""));
-  byId("key").title = item?.key ?? "";
   const guess = guessShown ? (item?.guess ?? null) : null;
   const found = guess && list.find(guess.class);
-  show(byId("guess"), Boolean(found));
-  if (found)
+  byId("reason").replaceChildren(...(isAudit ? predictionWords(guess, found?.name) : [item?.reason ?? ""]));
+  byId("key").replaceChildren(element("bdi", {}, item?.key ?? ""));
+  byId("key").title = item?.key ?? "";
+  show(byId("guess"), Boolean(found) && !isAudit);
+  if (found && !isAudit)
     byId("guess").replaceChildren(
       "The model thinks ",
       element("b", {}, found.name),
@@ -174,7 +197,7 @@ function drawAround(item) {
 function drawBefore(entry) {
   show(byId("before"), Boolean(entry));
   if (!entry) return;
-  const name = answerWords(entry.kind, list.find(entry.class)?.name);
+  const name = said(entry.kind, entry.class, entry.item);
   byId("before").replaceChildren(
     element(
       "span",
@@ -195,11 +218,11 @@ function drawBefore(entry) {
 function drawProgress() {
   const extra = [...unsent.values()].reduce((sum, value) => sum + value, 0);
   drawLine(progress, extra, pace);
-  advice.draw(progress, progress.labelled + extra);
+  advice.draw(progress, doneOf(progress) + extra);
 }
 
 function drawClasses() {
-  if (page.project.classes.length) list.set(page.project.classes);
+  if (page.project.classes.length) list.set(page.project.classes.filter(({ id }) => id !== page.project.wrong));
   else askFirstClasses(byId("classes"), page, async () => (await refresh(), draw()));
   byId("label").dataset.finds = String(Boolean(list.finds));
   byId("label").dataset.first = String(!page.project.classes.length);
@@ -236,7 +259,7 @@ async function fetchGuess(item) {
 function speak(done) {
   const item = timeline.item;
   const next = item
-    ? ` Next: ${item.text?.slice(0, 300) ?? item.key}. ${item.reason ?? ""}`
+    ? ` Next: ${item.text?.slice(0, 300) ?? item.key}. ${byId("reason").textContent}`
     : " No item is left for now.";
   byId("spoken").textContent = `${done}.${next}`;
 }
@@ -246,7 +269,8 @@ function speak(done) {
 function hear(found) {
   status = found;
   drawState(status);
-  show(byId("many-open"), (status.round ?? 0) > 0 && page.project.classes.length > 0);
+  show(byId("many-open"), !isAudit && (status.round ?? 0) > 0 && page.project.classes.length > 0);
+  if (isAudit && status.event !== figures && advice.ask()) figures = status.event;
   if ((status.round ?? 0) === round) return;
   round = status.round;
   ahead.refill({ fresh: true });
@@ -263,6 +287,8 @@ page.queue.follow(({ id, reply }) => {
 // Keys and buttons
 
 const commands = {
+  right: confirm,
+  wrong: () => answer("label", page.project.wrong),
   skip: () => answer("skip"),
   unsure: () => answer("unsure"),
   undo,
@@ -300,8 +326,10 @@ function pressCommand(event) {
   if (key === "ArrowRight") return act(event, () => timeline.forward(), draw);
   const letter = /^\p{L}$/u.test(event.key);
   if (list.finds && letter && !event.shiftKey) return undefined; // it is typed
+  const onButton = event.target instanceof HTMLButtonElement && (key === " " || key === "Enter");
+  if (isAudit && key === "Enter" && !onButton) return act(event, () => event.repeat || confirm());
   if (COMMANDS[key]) return act(event, () => event.repeat || commands[COMMANDS[key]]());
-  if (event.target instanceof HTMLButtonElement && (key === " " || key === "Enter")) return undefined;
+  if (onButton) return undefined;
   return view.press(key) && event.preventDefault();
 }
 
@@ -312,7 +340,7 @@ function act(event, ...steps) {
 
 document.addEventListener("keydown", press);
 document.addEventListener("visibilitychange", () => document.hidden || (shownAt = performance.now()));
-for (const name of ["skip", "unsure", "undo"])
+for (const name of isAudit ? ["right", "wrong", "unsure", "undo"] : ["skip", "unsure", "undo"])
   byId(name).addEventListener("click", (event) => (commands[name](), event.detail && byId(name).blur()));
 byId("guess-toggle").addEventListener("click", commands.guess);
 byId("info-toggle").addEventListener("click", commands.info);

@@ -2,6 +2,7 @@
 
 import { element } from "./elements.js";
 import { statusWords } from "./page.js";
+import { NOUN } from "./task.js";
 import { plural } from "./words.js";
 
 /** Say in the item's place why there is none. */
@@ -30,7 +31,7 @@ function allDone({ labelled, skipped = 0, unsure = 0 }) {
   const left = skipped + unsure;
   return [
     "Every item is answered",
-    element("p", {}, `${plural(labelled, "label")}${left ? `, ${left} skipped or not sure` : ""}.`),
+    element("p", {}, `${plural(labelled, NOUN)}${left ? `, ${left} skipped or not sure` : ""}.`),
     element(
       "p",
       { class: "item-links" },

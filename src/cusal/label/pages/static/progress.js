@@ -23,8 +23,12 @@ async function draw() {
     ? `${plural(report.labels, "label")} of ${count(progress.items)} items, round ${report.round}`
     : "";
   if (!report) return drawNothing(progress, status);
-  drawAccuracy(report.accuracy);
-  drawStopping(report.stopping);
+  const isDone = progress.items > 0 && progress.labelled >= progress.items;
+  if (isDone) drawDone(progress);
+  else {
+    drawAccuracy(report.accuracy);
+    drawStopping(report.stopping);
+  }
   drawCurves(curves);
   drawCalibration(report.calibration);
   drawBalance(byId("balance"), report.classes ?? [], page.project.classes);
@@ -41,6 +45,18 @@ function drawNothing(progress, status) {
     element("h2", {}, "Nothing to judge yet"),
     element("p", {}, words),
     element("a", { class: "button primary", href: "/" }, "Label"),
+  );
+}
+
+function drawDone({ items }) {
+  byId("accuracy").replaceChildren(
+    element("p", { class: "big" }, `${count(items)} of ${count(items)}`),
+    element("p", { class: "lead" }, "Every item is labelled. Nothing is left to predict, and nothing to estimate."),
+  );
+  byId("stopping").replaceChildren(
+    element("p", { class: "verdict good" }, "You are done."),
+    element("p", {}, "The model can still be used on new data; the figures below say how well it learned."),
+    element("div", { class: "facts-links" }, element("a", { class: "button primary", href: "/export" }, "Export")),
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { byId, element, show } from "./elements.js";
 import { statusWords } from "./page.js";
+import { doneOf, isAudit, NOUN } from "./task.js";
 import { count, duration, percent, plural, whole } from "./words.js";
 
 const LONGEST_GAP = 30; // seconds; more is a break, not labelling
@@ -33,14 +34,16 @@ export class Pace {
 
 /** Show how far we are. progress: of the server; extra: labels that it does not know yet. */
 export function drawLine(progress, extra, pace) {
-  const done = progress.labelled + extra;
+  const done = doneOf(progress) + extra;
   const goal = progress.budget || null;
   const bar = byId("line-bar");
   const share = Math.min(1, done / Math.max(1, goal ?? progress.items));
   bar.firstElementChild.style.setProperty("width", `${100 * share}%`);
   bar.setAttribute("aria-valuenow", done);
   bar.setAttribute("aria-valuemax", goal ?? progress.items);
-  byId("line-done").textContent = goal ? `${count(done)} of ${plural(goal, "label")}` : plural(done, "label");
+  byId("line-done").textContent = goal
+    ? `${count(done)} of ${plural(goal, NOUN)}`
+    : plural(done, NOUN);
   byId("line-pace").textContent = paceWords(pace.rate, goal === null ? null : goal - done);
 }
 
@@ -70,5 +73,7 @@ export function drawAccuracy(accuracy) {
     element("span", { class: "line-word" }, "accuracy "),
     `${percent(accuracy.estimate)} ${interval}`,
   );
-  link.title = "Estimated share of right predictions on the rest, with its 90 % interval";
+  link.title = isAudit
+    ? "Estimated share of right predictions, with the 95 % interval that holds however often you look"
+    : "Estimated share of right predictions on the rest, with its 90 % interval";
 }

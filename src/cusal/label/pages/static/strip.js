@@ -1,7 +1,6 @@
 // The strip: the last items with their labels, the one on the screen, and those that come.
 
 import { element, paint } from "./elements.js";
-import { answerWords } from "./words.js";
 
 const BEFORE = { image: 4, other: 2 };
 const MOST = 20;
@@ -9,7 +8,7 @@ const MOST = 20;
 export class Strip {
   #cells = new Map();
 
-  /** settings: {look(id), bring(id), find(class id)}. */
+  /** settings: {look(id), bring(id), find(class id), words(entry)}. */
   constructor(root, settings) {
     this.root = root;
     this.settings = settings;
@@ -34,7 +33,7 @@ export class Strip {
     const known = this.#cells.get(item.id);
     const cell = known && known.dataset.key === String(item.key) ? known : this.#make(item);
     const found = entry?.kind === "label" ? this.settings.find(entry.class) : null;
-    const words = entry ? answerWords(entry.kind, found?.name) : "";
+    const words = entry ? this.settings.words(entry) : "";
     cell.classList.toggle("done", Boolean(entry));
     cell.title = words ? `${item.key ?? item.id}: ${words}` : (item.key ?? "");
     cell.setAttribute("aria-label", `${words || "next"}, item ${item.key ?? item.id}`);

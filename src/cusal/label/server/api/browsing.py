@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 
 from cusal.label.server.calls import LabelsCall
 from cusal.label.server.fields import NO_CONTROL, NO_NUL
+from cusal.label.server.json_numbers import finite
 from cusal.label.server.live import Live
 from cusal.label.server.parameters import Changing, LiveProject, WhoAsks
 from cusal.label.server.replies import BrowseReply, GuessesReply, LabelsReply, RowReply
@@ -80,7 +81,7 @@ def _row(row: Row, live: Live) -> RowReply:
         image=live.image_url(row.item.id),
         label=row.label,
         prediction=row.prediction,
-        confidence=row.confidence,
+        confidence=finite(row.confidence),
         people=list(row.people),
         disagree=row.disagree,
         state=row.item.state,

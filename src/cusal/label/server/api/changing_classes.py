@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from cusal.errors import ProjectError
 from cusal.label.server.calls import ClassesCall
 from cusal.label.server.parameters import Changing, LiveProject
 from cusal.label.server.replies import ClassesReply
@@ -19,6 +20,7 @@ def classes(live: LiveProject) -> ClassesReply:
 @router.post("/classes", dependencies=Changing)
 def change_classes(call: ClassesCall, live: LiveProject) -> ClassesReply:
     """Add, edit, merge, reorder or delete classes; every change can be undone."""
+    _keep_predicted(call, live.wrong_class)
     change = ClassChange(
         uuid=call.id,
         person=call.person,
@@ -34,3 +36,13 @@ def change_classes(call: ClassesCall, live: LiveProject) -> ClassesReply:
     )
     live.project.change_classes(change)
     return ClassesReply(classes=live.classes())
+
+
+def _keep_predicted(call: ClassesCall, wrong: int | None) -> None:
+    """Raise an error for a change that would make right predictions wrong, or wrong ones right."""
+    if wrong is None or call.class_id is None or call.class_id > wrong:
+        return
+    if call.action in ("merge", "delete") or (call.action == "edit" and call.name is not None):
+        raise ProjectError(
+            "the predicted classes of an audit keep their names; add a class of your own, or label the table anew."
+        )

@@ -39,6 +39,7 @@ def project(live: LiveProject, person: WhoAsks = "me") -> ProjectReply:
         progress=live.progress(),
         settings=SettingsReply(batch=settings.batch, budget=settings.budget, overlap=settings.overlap),
         status=live.status(),
+        wrong=live.wrong_class,
     )
 
 

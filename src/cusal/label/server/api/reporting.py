@@ -14,10 +14,15 @@ router = APIRouter(tags=["progress"])
 @router.get("/report")
 def report(live: LiveProject) -> ReportReply:
     """Return what the model knows about itself, how that changed with the labels, and how people agree."""
-    reports = [finite(one) for one in live.project.reports()]
+    if live.wrong_class is None:
+        reports = [finite(one) for one in live.project.reports()]
+        last, curves = reports[-1] if reports else None, [_point(one) for one in reports]
+    else:
+        last = finite(live.project.status().get("audit"))
+        curves = (last or {}).pop("curve", [])
     return ReportReply(
-        report=reports[-1] if reports else None,
-        curves=[_point(one) for one in reports],
+        report=last,
+        curves=curves,
         progress=live.progress(),
         agreement=finite(live.project.agreement()),
         status=live.status(),

@@ -52,7 +52,7 @@ def _picture(live: Live, id: int, side: int, known: str) -> tuple[str, Picture |
         raise NotThere(f"there is no image {id} in this project.")
     item = live.project.item(id)
     try:
-        path, state = find_file(live.folder, item.key)
+        path, state = find_file(live.folder, item.file)
         tag = picture_tag(path, state, side)
         if tag in known:
             return tag, None
