@@ -1,5 +1,6 @@
 """The database behind a store or a project: SQLite as several processes need it, or PostgreSQL through psycopg."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -20,8 +21,8 @@ def open_engine(place: str) -> sa.Engine:
         return _sqlite(sa.create_engine("sqlite://", poolclass=sa.StaticPool))
     if "://" not in place:
         path = Path(place).expanduser()
-        if path.is_dir() or not path.parent.is_dir():
-            reason = "a folder" if path.is_dir() else "in a folder that does not exist"
+        if os.path.isdir(path) or not os.path.isdir(path.parent):  # pathlib raises where a folder may not be entered
+            reason = "a folder" if os.path.isdir(path) else "in a folder that does not exist, or may not be entered"
             raise StoreError(f"{place} is {reason}; give the path of a file, such as runs.db, or a database URL.")
         return _sqlite(sa.create_engine(sa.URL.create("sqlite", database=str(path))))
     try:

@@ -16,7 +16,6 @@ import json
 import os
 import pickle
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from types import FunctionType
@@ -24,8 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from cusal._damage import DAMAGED
 from cusal._files import write_whole
-from cusal.errors import DataError, InvalidInput
+from cusal.errors import CusalError, DataError, InvalidInput
 
 SAFE = ("cusal.", "sklearn.", "torch.nn.")
 SMALL = 64  # arrays of up to this many numbers are written into the JSON
@@ -91,7 +91,9 @@ def read_objects(path: str | os.PathLike[str] | io.BytesIO, *, trusted: bool = F
             return _Reader(archive, str(path), trusted).decode(json.loads(archive.read("content.json")))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}; expected one written by save().") from None
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError, NotImplementedError) as error:
+    except CusalError:
+        raise
+    except (OSError, *DAMAGED) as error:
         raise DataError(f"{path} cannot be read ({error}); expected a file written by save().") from error
 
 
@@ -296,7 +298,7 @@ class _Reader:
 
 def is_object_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is one that `write_objects` wrote, not a pickle of an earlier version."""
-    return not Path(path).exists() or zipfile.is_zipfile(path)
+    return not os.access(path, os.R_OK) or Path(path).is_dir() or zipfile.is_zipfile(path)
 
 
 def _name(kind: type) -> str:

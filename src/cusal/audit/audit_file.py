@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 
-from cusal._files import writing
 from cusal._object_file import read_objects, write_objects
 from cusal.audit.checks import Checks
 from cusal.audit.claims import Claims
@@ -29,8 +28,7 @@ def write_checks(path: str | os.PathLike[str], checks: Checks) -> None:
         "true": [[item, label] for item, label in answers.true.items()],
         "hunting_since": checks.hunting_since,
     }
-    with writing(path):
-        write_objects(path, content)
+    write_objects(path, content)
 
 
 def read_checks(path: str | os.PathLike[str]) -> Checks:

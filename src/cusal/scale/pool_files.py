@@ -8,7 +8,6 @@ of the pool and of the labelled points, passes `as_probs` here, once.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._checks import as_probs
+from cusal._files import reading
 from cusal.errors import DataError, InvalidInput
 from cusal.scale import formats
 from cusal.scale.parts import IDS, Chunk, Column, Part, Tile, tile_rows
@@ -26,7 +26,8 @@ CHUNK_TILES = 16
 
 def open_pool(path: str | os.PathLike[str], column: Column = IDS) -> list[Part]:
     """Return the parts of a pool, checked against each other by their headers."""
-    parts = [_describe(file, column) for file in _files(Path(path))]
+    with reading(path):
+        parts = [_describe(file, column) for file in _files(Path(path))]
     for before, after in pairwise(parts):
         if before.classes != after.classes:
             raise DataError(
@@ -63,17 +64,6 @@ def iterate_tiles(chunk: Chunk, column: Column = IDS) -> Iterator[Tile]:
         raise DataError(
             f"{chunk.part.path} ends at row {row}, expected {stop}; it changed while it was read. Score again."
         )
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn an error of the file system into one that names the file."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path} cannot be read ({error.strerror or error}); check the file and the disk.") from error
 
 
 def _files(path: Path) -> list[Path]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from cusal import strategies
 from cusal._checks import as_batch_size, as_labels
-from cusal._files import write_whole, writing
+from cusal._files import write_whole
 from cusal._progress import Progress
 from cusal._types import Floats, Indices
 from cusal.errors import DataError, InvalidInput
@@ -119,8 +119,10 @@ def score(
     quiet: show no progress. chunk_rows: about how many rows are one piece of work; by default some hundred MB of them.
     """
     out = Path(files.out)
-    if not out.parent.is_dir():
+    if not os.path.isdir(out.parent):  # known before hours of scoring; pathlib raises where it may not be entered
         raise DataError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
+    if os.path.isdir(out):
+        raise DataError(f"{out} is a folder; give the name of the file to write the picks to.")
     parts = open_pool(files.pool)
     total = sum(part.rows for part in parts)
     as_batch_size(request.batch_size, total)
@@ -129,8 +131,7 @@ def score(
     checkpoint = Checkpoint(out, scorer)
     best = _run(chunks, scorer, engine or LocalEngine(), checkpoint, Progress(total, quiet=quiet))
     picks = Picks.from_candidates(best, estimated=request.estimates)
-    with writing(out):
-        write_whole(out, picks.as_csv().encode())
+    write_whole(out, picks.as_csv().encode())
     checkpoint.remove()
     return picks
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cusal._files import write_whole
+from cusal._files import write_whole, writing
 from cusal.bench.store.former_export import RUNS_FILE, former_files, read_former
 from cusal.bench.store.records import Row
 from cusal.bench.store.run_file import ENDING, KEPT, SESSION_ENDING, ExportedRun, read_run, unpack
@@ -121,7 +121,7 @@ def export(connection: sa.Connection, folder: Path, *, compact: bool = False) ->
     compact: leave out what curves and tables do not need: picks, reliability bins, scores on the pool, and runs that
     are not done.
     """
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         former = former_files(folder)
         kept = {one.run["id"]: one for one in (read_former(folder) if (folder / RUNS_FILE) in former else [])}
@@ -136,8 +136,6 @@ def export(connection: sa.Connection, folder: Path, *, compact: bool = False) ->
             _write(folder, one)
         for path in former:
             path.unlink()
-    except OSError as error:
-        raise StoreError(f"cannot write to {folder}: {error.strerror}; give a folder that can be written.") from error
     return Summary.of(written)
 
 

@@ -275,7 +275,7 @@ class Store:
 
         Raises
         ------
-        StoreError
+        DataError
             If the folder cannot be written.
         """
         with self._reading() as connection:
