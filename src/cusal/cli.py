@@ -10,7 +10,7 @@ from cusal.errors import CusalError
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
 data_app = typer.Typer(no_args_is_help=True, help="List the data sets, find their folder, download them.")
-store_app = typer.Typer(no_args_is_help=True, help="Write a store of runs to compact files, and load them back.")
+store_app = typer.Typer(no_args_is_help=True, help="Check a store of runs, write it to compact files, and load them.")
 app.add_typer(data_app, name="data")
 app.add_typer(store_app, name="store")
 
@@ -102,7 +102,7 @@ def _print_tables(place: str, run_ids: list[str]) -> None:
     from cusal.bench.report.suites import find_suites, text_ranks
     from cusal.bench.store import Store
 
-    with Store(place, create=False) as store:
+    with Store(place, read_only=True) as store:
         there = {row["id"] for row in store.runs()}  # not those of tasks that were left out
         found = load(store, there.intersection(run_ids))
     suites = find_suites(found)
@@ -126,7 +126,7 @@ def report(
     from cusal.bench.report import write
     from cusal.bench.store import Store
 
-    with Store(store, create=False) as source:
+    with Store(store, read_only=True) as source:
         wanted = [name.strip() for name in formats.split(",") if name.strip()]
         for path in write(source, out, wanted, tell=lambda text: print(text, file=sys.stderr, flush=True)):
             print(path)
@@ -363,8 +363,22 @@ def store_export(
     """
     from cusal.bench.store import Store
 
-    with Store(store, create=False) as source:
+    with Store(store, read_only=True) as source:
         print(source.export(folder, compact=compact))
+
+
+@store_app.command("check")
+def store_check(store: StorePlace) -> None:
+    """Compare a store with the digests that were written with every round, and name what is damaged.
+
+    Example: cusal store check runs.db
+    """
+    from cusal.bench.store import Store
+
+    with Store(store, read_only=True) as source:
+        found = source.check()
+    found.require()
+    print(found)
 
 
 @store_app.command("load")

@@ -174,7 +174,7 @@ READERS = {
     "audit": cusal.Audit.load,
     "model": cusal.load_model,
     "score": lambda path: cusal.score_files(path, batch_size=1, out=path.with_name("out.csv"), strategy="margin"),
-    "store": lambda path: Store(path, create=False),
+    "store": lambda path: Store(path, read_only=True),
 }
 
 

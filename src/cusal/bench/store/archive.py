@@ -18,6 +18,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cusal._files import write_whole, writing
+from cusal.bench.store.digests import write_digests
 from cusal.bench.store.former_export import RUNS_FILE, former_files, read_former
 from cusal.bench.store.records import Row
 from cusal.bench.store.run_file import ENDING, KEPT, SESSION_ENDING, ExportedRun, read_run, unpack
@@ -203,4 +204,5 @@ def load(connection: sa.Connection, folder: Path, *, held: set[str]) -> Summary:
         if one.session is not None:
             last = max(row["round"] for row in one.rows["rounds"])
             connection.execute(CHECKPOINTS.insert().values(run_id=run_id, round=last, state=one.session))
+        write_digests(connection, run_id)
     return Summary.of(sorted(taken, key=lambda one: str(one.run["id"])))
