@@ -123,7 +123,7 @@ def translated(place: str) -> Iterator[None]:
     """Turn errors of the database into a StoreError that names the store."""
     try:
         yield
-    except (sa.exc.DBAPIError, sqlite3.Error) as error:
+    except (sa.exc.SQLAlchemyError, sqlite3.Error, UnicodeDecodeError) as error:  # the last: names in a damaged file
         reason = " ".join(str(getattr(error, "orig", error)).split())
         hint = "check that it is a store of cusal and can be written, or that the server is up"
         raise StoreError(f"cannot use the store {place}: {reason}; {hint}.") from error

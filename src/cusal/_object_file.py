@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from cusal._damage import DAMAGED
+from cusal._arrays import DAMAGED
 from cusal._files import write_whole
 from cusal.errors import CusalError, DataError, InvalidInput
 

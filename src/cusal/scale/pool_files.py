@@ -8,6 +8,7 @@ of the pool and of the labelled points, passes `as_probs` here, once.
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -56,14 +57,48 @@ def cut_into_chunks(parts: Sequence[Part], rows: int | None = None) -> list[Chun
 def iterate_tiles(chunk: Chunk, column: Column = IDS) -> Iterator[Tile]:
     """Yield the rows of a chunk in order, checked to be probabilities."""
     row, stop = chunk.first_row, chunk.first_row + chunk.rows
-    with reading(chunk.part.path):
-        for tile in _gather(formats.find(chunk.part.path).read(chunk, column), tile_rows(chunk.part.classes)):
+    path = chunk.part.path
+    with reading(path), _unchanged(chunk.part):
+        for tile in _gather(formats.find(path).read(chunk, column), tile_rows(chunk.part.classes)):
             yield _checked(tile, chunk, row, column)
             row += len(tile.probs)
-    if row != stop:
-        raise DataError(
-            f"{chunk.part.path} ends at row {row}, expected {stop}; it changed while it was read. Score again."
-        )
+        if row != stop:
+            raise DataError(f"{path} ends at row {row}, expected {stop}; write it again.")
+
+
+def require_unchanged(part: Part) -> None:
+    """Raise a DataError if a part is not the file any more that the pool was opened with."""
+    with reading(part.path):
+        if _stamp(part.path) != part.stamp:
+            raise _changed(part)
+
+
+@contextmanager
+def _unchanged(part: Part) -> Iterator[None]:
+    """Raise a DataError if a part is rewritten in this block, which reads it.
+
+    Its time of change may differ from the one that it was opened with: another node may read a copy.
+    """
+    before = _stamp(part.path)
+    if before[0] != part.stamp[0]:
+        raise _changed(part)
+    try:
+        yield
+    except DataError as error:
+        if _stamp(part.path) != before:  # the reason for whatever else was met
+            raise _changed(part) from error
+        raise
+    if _stamp(part.path) != before:
+        raise _changed(part)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _changed(part: Part) -> DataError:
+    return DataError(f"{part.path} was changed while it was scored; expected parts that stay as they are. Score again.")
 
 
 def _files(path: Path) -> list[Path]:
@@ -84,12 +119,11 @@ def _files(path: Path) -> list[Path]:
 
 def _describe(path: Path, column: Column) -> Part:
     with reading(path):
-        status = path.stat()
+        stamp = _stamp(path)
         reader = formats.find(path)
         classes, units = reader.describe(path, column)
         if classes < 2:
             raise DataError(f"{path}: probs has {classes} classes; expected two or more, one column for each.")
-        stamp = (status.st_size, status.st_mtime_ns)
         return Part(path, classes, tuple(units), stamp, unit_name=getattr(reader, "UNIT_NAME", ""))
 
 

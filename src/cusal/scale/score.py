@@ -23,7 +23,7 @@ from cusal.scale.engines import Engine, find_engine
 from cusal.scale.engines.local import LocalEngine
 from cusal.scale.parts import LABELS, Chunk
 from cusal.scale.picks import Picks
-from cusal.scale.pool_files import cut_into_chunks, iterate_tiles, open_pool
+from cusal.scale.pool_files import cut_into_chunks, iterate_tiles, open_pool, require_unchanged
 from cusal.scale.request import Request
 from cusal.scale.scorer import Scorer
 from cusal.strategies._strategy import Strategy
@@ -151,6 +151,7 @@ def _run(
             progress.resume(chunk.rows)
     with progress, closing(engine.map(left, scorer, progress.advance)) as results:
         for chunk, fresh in results:
+            require_unchanged(chunk.part)
             if len(chunks) > 1:
                 checkpoint.save(chunk, fresh)
             found = fresh if found is None else Candidates.merge([found, fresh], count)
