@@ -51,7 +51,7 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete what was kept, and the folder if nothing else is in it."""
-        for file in self.folder.glob("*.npz"):
+        for file in [*self.folder.glob("*.npz"), *self.folder.glob(".*.npz.*")]:  # the latter are left by a kill
             file.unlink()
         if self.folder.exists() and not any(self.folder.iterdir()):
             self.folder.rmdir()

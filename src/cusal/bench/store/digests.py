@@ -18,7 +18,7 @@ from cusal.bench.store.records import Run
 from cusal.bench.store.schema import CHECKPOINTS, DIGESTS, OF_A_ROUND, RUNS, has_digests
 from cusal.errors import StoreError
 
-LINE, SESSION = -1, -2  # in place of a round's number
+LINE, SESSION, NO_NUMBER = -1, -2, -3  # in place of a round's number; the last is of what was never written
 STATUSES = ("open", "running", "done", "failed")
 DEFINING = [RUNS.c[name] for name in Run.__dataclass_fields__]
 SHOWN = 5  # damages that a message names
@@ -87,7 +87,7 @@ def check(connection: sa.Connection, place: str, run_ids: Iterable[str] | None =
     lines = {row.id: row for row in connection.execute(sa.select(RUNS.c.id, RUNS.c.status))}
     written: dict[str, dict[int, str]] = defaultdict(dict)
     for row in connection.execute(sa.select(DIGESTS)) if has_digests(connection) else ():
-        written[row.run_id][row.round] = row.digest
+        written[row.run_id][_as_number(row.round)] = row.digest
     damaged = [f"run {run_id} is missing" for run_id in written if run_id not in lines]
     if run_ids is None:
         damaged += _faults_of_file(connection)
@@ -102,7 +102,7 @@ def check(connection: sa.Connection, place: str, run_ids: Iterable[str] | None =
         if lines[run_id].status not in STATUSES:
             damaged.append(f"the status of run {run_id}")
         if any(number not in known for number in found):
-            unchecked.append(run_id)
+            unchecked.append(str(run_id))
     return Check(place, len(wanted), rounds, tuple(damaged), tuple(unchecked))
 
 
@@ -113,7 +113,7 @@ def _digests_of(connection: sa.Connection, run_id: str, numbers: list[int] | Non
         if numbers is not None:
             own = own.where(table.c.round.in_(numbers))
         for row in connection.execute(own):
-            parts[row.round].append(_text([table.name, *row[1:]]))  # the first is the run
+            parts[_as_number(row.round)].append(_text([table.name, *row[1:]]))  # the first is the run
     if numbers is None or SESSION in numbers:
         session = sa.select(CHECKPOINTS.c.round, CHECKPOINTS.c.state).where(CHECKPOINTS.c.run_id == run_id)
         for row in connection.execute(session):
@@ -128,6 +128,10 @@ def _digests_of(connection: sa.Connection, run_id: str, numbers: list[int] | Non
     }
 
 
+def _as_number(found: Any) -> int:
+    return found if type(found) is int else NO_NUMBER
+
+
 def _text(values: list[Any]) -> str:
     return json.dumps(values, default=repr)  # repr: of a type that was never written
 
@@ -137,7 +141,7 @@ def _bytes(state: Any) -> bytes:
 
 
 def _name(number: int) -> str:
-    return {LINE: "the settings", SESSION: "the session"}.get(number, f"round {number}")
+    return {LINE: "the settings", SESSION: "the session", NO_NUMBER: "a round"}.get(number, f"round {number}")
 
 
 def _faults_of_file(connection: sa.Connection) -> list[str]:
