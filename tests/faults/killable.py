@@ -89,6 +89,11 @@ class Child:
                 os.killpg(self.pid, signal.SIGKILL)
         return self.parent.end_of(self.pid) == -signal.SIGKILL
 
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended, and only its number is left."""
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
     def finish(self) -> int:
         """Wait for the end and return the exit code."""
         return self.parent.end_of(self.pid)
