@@ -48,11 +48,11 @@ class Disk:
 
 @pytest.fixture
 def disk(tmp_path: Path, record_property: Callable[[str, object], None]) -> Iterator[Disk]:
-    """A file system of four megabytes; where that cannot be mounted, a limit on the size of each file."""
+    """A file system of some megabytes; where that cannot be mounted, a limit on the size of each file."""
     folder = tmp_path / "disk"
     folder.mkdir()
     with suppress(OSError):
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], capture_output=True)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)], capture_output=True)
         if mounted.returncode == 0:
             yield Disk(folder, None)
             subprocess.run(["umount", "--lazy", str(folder)], check=True)
