@@ -125,7 +125,7 @@ def test_a_report_is_whole_or_as_it_was(disk: Disk, tmp_path: Path) -> None:
     )
     arguments = ["report", str(place), "--out", str(out), "--format", "html,csv"]
     disk.fill(left=20_000)
-    refused = run(*arguments, limit=disk.limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, -1))))
+    refused = run(*arguments, limit=disk.limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, -1))))
     assert refused.returncode == 1
     assert refused.stderr.splitlines()[-1].startswith(f"cusal: {out} cannot be written (")
     assert "Traceback" not in refused.stderr
