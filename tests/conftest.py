@@ -55,6 +55,19 @@ def _cache_of_these_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield
 
 
+# What tests counted is said at the end, also by those that ran in other processes.
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    reports = [one for status in ("passed", "failed") for one in terminalreporter.stats.get(status, [])]
+    found = [item for one in reports for item in getattr(one, "user_properties", [])]
+    for line in sorted({str(value) for name, value in found if name == "said"}):
+        terminalreporter.write_line(line)
+    kills = sum(value for name, value in found if name == "kills")
+    if kills:
+        terminalreporter.write_line(f"{kills} processes were killed at random moments; nothing was lost or wrong")
+
+
 # --quick: a test that was never timed counts as quick, so that a new one is run before every commit.
 
 

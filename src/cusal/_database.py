@@ -1,5 +1,6 @@
 """The database behind a store or a project: SQLite as several processes need it, or PostgreSQL through psycopg."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,16 +15,16 @@ from cusal.errors import MissingExtra, StoreError, without_passwords
 BUSY_MILLISECONDS = 60_000
 
 
-def open_engine(place: str) -> sa.Engine:
-    """Return the engine of a path, a URL, or ":memory:"."""
+def open_engine(place: str, *, read_only: bool = False) -> sa.Engine:
+    """Return the engine of a path, a URL, or ":memory:"; with `read_only`, of a file that is never made or changed."""
     if place == ":memory:":
         return _sqlite(sa.create_engine("sqlite://", poolclass=sa.StaticPool))
     if "://" not in place:
         path = Path(place).expanduser()
-        if path.is_dir() or not path.parent.is_dir():
-            reason = "a folder" if path.is_dir() else "in a folder that does not exist"
+        if os.path.isdir(path) or not os.path.isdir(path.parent):  # pathlib raises where a folder may not be entered
+            reason = "a folder" if os.path.isdir(path) else "in a folder that does not exist, or may not be entered"
             raise StoreError(f"{place} is {reason}; give the path of a file, such as runs.db, or a database URL.")
-        return _sqlite(sa.create_engine(sa.URL.create("sqlite", database=str(path))))
+        return _reading(place, path) if read_only else _sqlite(sa.create_engine(_url(path)))
     try:
         url = sa.make_url(place)
         if url.drivername in ("postgresql", "postgres"):
@@ -38,6 +39,55 @@ def open_engine(place: str) -> sa.Engine:
             f"{place!r} is no database URL ({reason}); give postgresql://user@host/name or a path."
         ) from None
     return _sqlite(engine) if url.get_backend_name() == "sqlite" else engine
+
+
+def _url(path: Path) -> sa.URL:
+    return sa.URL.create("sqlite", database=str(path))
+
+
+def _reading(place: str, path: Path) -> sa.Engine:
+    """Return the engine of a file that is only read, also on a disk that cannot be written."""
+    if not os.path.isfile(path):
+        raise StoreError(f"there is no store {place}; give the file that `cusal bench --store` wrote.")
+    if path.stat().st_size == 0:
+        raise StoreError(f"{place} is an empty file and no store; give the file that `cusal bench --store` wrote.")
+    address = f"{path.resolve().as_uri()}?{_mode(place, path)}"
+    engine = sa.create_engine(_url(path), creator=lambda: sqlite3.connect(address, uri=True, check_same_thread=False))
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None
+        for pragma in (f"busy_timeout={BUSY_MILLISECONDS}", "query_only=ON"):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
+def _mode(place: str, path: Path) -> str:
+    """Return how SQLite is to open a file that is only read.
+
+    Even a reader needs the files -wal and -shm beside it. Where they can be made, the last reader removes them only if
+    it may write. Where they cannot be made and are not there, nobody writes either.
+    """
+    if _may_write(path) and _may_write(path.parent):
+        return "mode=rw"
+    log, index = (path.with_name(path.name + ending) for ending in ("-wal", "-shm"))
+    if os.path.isfile(log) and os.path.isfile(index):
+        return "mode=ro"
+    if os.path.isfile(log) and log.stat().st_size:
+        raise StoreError(
+            f"{place} cannot be read where it is: a part of it is in {log.name}, and its folder cannot be written; "
+            "copy both files to a folder that can."
+        )
+    return "mode=ro&immutable=1"
+
+
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _sqlite(engine: sa.Engine) -> sa.Engine:
@@ -75,7 +125,7 @@ def translated(place: str) -> Iterator[None]:
     """Turn errors of the database into a StoreError that names the store."""
     try:
         yield
-    except (sa.exc.DBAPIError, sqlite3.Error, UnicodeError, OverflowError) as error:  # the last two of the driver
+    except (sa.exc.SQLAlchemyError, sqlite3.Error, UnicodeError, OverflowError) as error:  # the last two of the driver
         reason = " ".join(str(getattr(error, "orig", error)).split())
         hint = "check that it is a store of cusal and can be written, or that the server is up"
         raise StoreError(f"cannot use the store {place}: {reason}; {hint}.") from error

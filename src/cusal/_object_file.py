@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from cusal._arguments import as_path
-from cusal._damage import DAMAGED
+from cusal._arrays import DAMAGED
 from cusal._files import write_whole
 from cusal.errors import CusalError, DataError, InvalidInput
 
@@ -94,7 +94,7 @@ def read_objects(path: str | os.PathLike[str] | io.BytesIO, *, trusted: bool = F
         raise DataError(f"there is no file {path}; expected one written by save().") from None
     except CusalError:
         raise
-    except (*DAMAGED, OSError, ImportError) as error:
+    except (OSError, ImportError, *DAMAGED) as error:
         raise DataError(f"{path} cannot be read ({error}); expected a file written by save().") from error
 
 
@@ -300,7 +300,7 @@ class _Reader:
 def is_object_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is one that `write_objects` wrote, not a pickle of an earlier version."""
     try:
-        return not as_path(path).exists() or zipfile.is_zipfile(path)
+        return not os.access(path, os.R_OK) or as_path(path).is_dir() or zipfile.is_zipfile(path)
     except OSError:  # a name that no file can have, which reading says
         return True
 

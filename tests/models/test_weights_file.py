@@ -61,7 +61,7 @@ def test_a_saved_model_comes_back_in_another_process_and_continues_the_same(digi
 
 
 def test_loading_says_what_is_wrong_with_the_file(model, tmp_path):
-    with pytest.raises(DataError, match="does not exist"):
+    with pytest.raises(DataError, match="there is no file"):
         TorchClassifier.load(tmp_path / "none.pt", SmallNet(64, 10))
     (tmp_path / "text.pt").write_text("no weights")
     with pytest.raises(DataError, match=r"text\.pt"):

@@ -209,15 +209,30 @@ def test_the_driver_cancels_what_runs_when_it_is_stopped(cluster: Any, tmp_path:
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_no_cluster_at_an_address_is_known_at_once(tmp_path: Path, pool: Pool) -> None:
-    program = (
-        "import sys; from cusal.scale import *; from cusal.scale.engines.ray_engine import RayEngine\n"
-        "from cusal.strategies import Margin\n"
-        "score(Files(sys.argv[1], 'picks.csv'), Request(5, Margin()), engine=RayEngine('127.0.0.1:1'))"
-    )
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:99999", "nowhere.invalid:6379", "nonsense", "auto"])
+def test_no_cluster_at_an_address_is_one_line(tmp_path: Path, pool: Pool, address: str) -> None:
     path = write_part(tmp_path, "pool", "npy", pool.probs)
-    run = subprocess.run(
-        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert "there is no Ray cluster at 127.0.0.1:1" in run.stderr
+    run = score_by_ray(tmp_path, path, "--address", address)
+    assert run.returncode == 1
+    last = run.stderr.splitlines()[-1]
+    assert last.startswith(f"cusal: there is no Ray cluster at {address} (")
+    assert last.endswith("start one with: ray start --head")
+    assert "Traceback" not in run.stderr
     assert not (tmp_path / "picks.csv").exists()
+
+
+def test_a_ray_that_does_not_start_is_one_line(tmp_path: Path, pool: Pool) -> None:
+    path = write_part(tmp_path, "pool", "npy", pool.probs)
+    (tmp_path / "file").touch()
+    run = score_by_ray(tmp_path, path, RAY_TMPDIR=str(tmp_path / "file"))  # it keeps its sockets and logs there
+    assert run.returncode == 1
+    assert run.stderr.splitlines()[-1].startswith("cusal: Ray does not start on this machine (")
+    assert "Traceback" not in run.stderr
+    assert not (tmp_path / "picks.csv").exists()
+
+
+def score_by_ray(folder: Path, path: Path, *options: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", "from cusal.cli import main; main()", "score", "--pool", str(path), "-k", "5"]
+    command += ["--strategy", "margin", "--engine", "ray", *options]
+    everything = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"} | environment
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=everything, check=False)

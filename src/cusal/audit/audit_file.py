@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from cusal._files import writing
 from cusal._object_file import as_bytes, read_objects, write_objects
 from cusal.audit.checks import Checks
 from cusal.audit.claims import Claims
@@ -17,8 +16,7 @@ KIND, FORMAT = "cusal audit", 1
 
 def write_checks(path: str | os.PathLike[str], checks: Checks) -> None:
     """Write an audit to a file, completely or not at all."""
-    with writing(path):
-        write_objects(path, _content(checks))
+    write_objects(path, _content(checks))
 
 
 def pack_checks(checks: Checks) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cusal._cells import safe_cell
-from cusal._files import write_whole, writing
+from cusal._files import write_whole
 from cusal.audit.in_words import summary
 from cusal.audit.prediction_table import Columns, PredictionTable, read_predictions
 from cusal.audit.verified import tell_verified
@@ -80,5 +80,4 @@ def write_next(path: str, table: PredictionTable, items: Sequence[int], why: str
         shown = [safe_cell(texts[item])] if texts is not None else []
         confidence = f"{table.confidence[item]:.6g}"
         writer.writerow([safe_cell(table.ids[item]), *shown, safe_cell(table.labels[item]), confidence, "", why])
-    with writing(path):
-        write_whole(path, content.getvalue().encode("utf-8", "surrogatepass"))
+    write_whole(path, content.getvalue().encode("utf-8", "surrogatepass"))

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._files import write_whole, writing
+from cusal._files import write_whole
 from cusal.audit import charts
 from cusal.audit.audit import Audit
 from cusal.audit.estimates import Share, Slice
@@ -36,9 +36,7 @@ circle.before { fill: #c2571a; opacity: .75; } circle.after { fill: var(--mark);
 
 def write_report(path: str, audit: Audit, table: PredictionTable) -> None:
     """Write the page, completely or not at all."""
-    content = page(audit, table)
-    with writing(path):
-        write_whole(path, content.encode("utf-8", "replace"))
+    write_whole(path, page(audit, table).encode("utf-8", "replace"))
 
 
 def page(audit: Audit, table: PredictionTable) -> str:

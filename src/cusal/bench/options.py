@@ -12,7 +12,8 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands about experiments to the command line."""
     app.command()(bench)
     app.command()(report)
-    stores = typer.Typer(no_args_is_help=True, help="Write a store of runs to compact files, and load them back.")
+    stores = typer.Typer(no_args_is_help=True, help="Check a store of runs, write it to compact files, and load them.")
+    stores.command("check")(store_check)
     stores.command("export")(store_export)
     stores.command("load")(store_load)
     app.add_typer(stores, name="store")
@@ -72,7 +73,7 @@ def _print_tables(place: str, run_ids: list[str]) -> None:
     from cusal.bench.report.suites import find_suites, text_ranks
     from cusal.bench.store import Store
 
-    with Store(place, create=False) as store:
+    with Store(place, read_only=True) as store:
         there = {row["id"] for row in store.runs()}  # not those of tasks that were left out
         found = as_shown(load(store, there.intersection(run_ids)))
     suites = find_suites(found)
@@ -95,7 +96,7 @@ def report(
     from cusal.bench.report import write
     from cusal.bench.store import Store
 
-    with Store(store, create=False) as source:
+    with Store(store, read_only=True) as source:
         wanted = [name.strip() for name in formats.split(",") if name.strip()]
         for path in write(source, out, wanted, tell=lambda text: print(text, file=sys.stderr, flush=True)):
             print(path)
@@ -114,8 +115,21 @@ def store_export(
     """
     from cusal.bench.store import Store
 
-    with Store(store, create=False) as source:
+    with Store(store, read_only=True) as source:
         print(source.export(folder, compact=compact))
+
+
+def store_check(store: StorePlace) -> None:
+    """Compare a store with the digests that were written with every round, and name what is damaged.
+
+    Example: cusal store check runs.db
+    """
+    from cusal.bench.store import Store
+
+    with Store(store, read_only=True) as source:
+        found = source.check()
+    found.require()
+    print(found)
 
 
 def store_load(store: StorePlace, folder: Annotated[str, typer.Argument(help="A folder that export wrote.")]) -> None:

@@ -80,6 +80,7 @@ def run_grid(specs: Sequence[Spec], place: str, *, workers: int | None = None, t
         _reuse(store, specs)
         known = {row["id"]: row for row in store.runs()}
         missing = [run.id for run in runs if known[run.id]["status"] != "done"]
+        store.check(missing).require()  # what is resumed from must be what was written
         count = min(workers or _default_workers(), len(missing))
         with RunProgress(runs, len(runs) - len(missing), workers=max(1, count)) as progress:
             for run in runs:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from cusal._damage import DAMAGED
+from cusal._arrays import load_array
 from cusal._folders import cache_folder
 from cusal._progress import Progress
 from cusal.errors import CusalError, DataError, MissingExtra
@@ -68,11 +68,11 @@ class _Place:
     def _open(self, split: str) -> Vectors | None:
         path = self.file(split)
         expected = (len(self.splits[split]), WIDTH)
-        try:
-            found = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (FileNotFoundError, NotADirectoryError):
+        if not os.path.lexists(path):
             return None
-        except (OSError, *DAMAGED) as error:
+        try:
+            found = load_array(path, mapped=True)
+        except DataError as error:
             why = str(error)
         else:
             if found.shape == expected and found.dtype == np.float32:

@@ -8,7 +8,6 @@ or a warm scikit-learn model, is read only with `trusted=True`. See `cusal._obje
 import os
 from typing import Any
 
-from cusal._files import writing
 from cusal._item_hash import fingerprint
 from cusal._object_file import FittedEstimator, is_object_file, read_objects, write_objects
 from cusal._version import __version__
@@ -20,11 +19,6 @@ KIND, FORMAT = "cusal.Session", 2  # 1 was a pickle
 
 def write(path: str | os.PathLike[str], state: dict[str, Any], print_of_items: str) -> None:
     """Write the state of a session, and a fingerprint of its items."""
-    with writing(path):
-        _write(path, state, print_of_items)
-
-
-def _write(path: str | os.PathLike[str], state: dict[str, Any], print_of_items: str) -> None:
     content = {"kind": KIND, "format": FORMAT, "cusal": __version__, "items": print_of_items, "state": state}
     given = state["_unfitted"]
     warm = bool(getattr(given, "warm_start", False))

@@ -27,7 +27,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from cusal._files import write_whole
+from cusal._files import reading, write_whole
 from cusal.errors import DataError, InvalidInput
 from cusal.models import objectives
 from cusal.models.objectives import Objective
@@ -85,10 +85,8 @@ def write(path: str | os.PathLike[str], model: "TorchClassifier") -> None:
 
 def read(path: str | os.PathLike[str]) -> SavedClassifier:
     """Return what a file holds; `DataError` if it is none that `save` wrote."""
-    try:
+    with reading(path):
         data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist; give the path of a file that `save` wrote.") from None
     return from_bytes(data, str(path))
 
 

@@ -7,14 +7,16 @@ of change, and the chunk's rows. A file that changed, or another request, is the
 import hashlib
 import io
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cusal._damage import DAMAGED
+from cusal._arrays import load_arrays
 from cusal._files import write_whole, writing
 from cusal._version import __version__
+from cusal.errors import DataError
 from cusal.scale.candidates import Candidates
 from cusal.scale.parts import Chunk
 from cusal.scale.scorer import Scorer
@@ -34,9 +36,8 @@ class Checkpoint:
     def load(self, chunk: Chunk) -> Candidates | None:
         """Return the candidates of a chunk that was finished before; one that cannot be read is scored again."""
         try:
-            with self._file(chunk).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                return Candidates(**stored)
-        except (OSError, *DAMAGED):
+            return Candidates(**load_arrays(self._file(chunk), [field.name for field in fields(Candidates)]))
+        except DataError:
             return None
 
     def save(self, chunk: Chunk, candidates: Candidates) -> None:
@@ -50,7 +51,7 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete what was kept, and the folder if nothing else is in it."""
-        for file in self.folder.glob("*.npz"):
+        for file in [*self.folder.glob("*.npz"), *self.folder.glob(".*.npz.*")]:  # the latter are left by a kill
             file.unlink()
         if self.folder.exists() and not any(self.folder.iterdir()):
             self.folder.rmdir()

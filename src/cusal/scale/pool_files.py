@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._checks import as_probs
+from cusal._files import reading
 from cusal.errors import DataError, InvalidInput
 from cusal.scale import formats
 from cusal.scale.parts import IDS, Chunk, Column, Part, Tile, tile_rows
@@ -26,7 +27,8 @@ CHUNK_TILES = 16
 
 def open_pool(path: str | os.PathLike[str], column: Column = IDS) -> list[Part]:
     """Return the parts of a pool, checked against each other by their headers."""
-    parts = [_describe(file, column) for file in _files(Path(path))]
+    with reading(path):
+        parts = [_describe(file, column) for file in _files(Path(path))]
     for before, after in pairwise(parts):
         if before.classes != after.classes:
             raise DataError(
@@ -65,25 +67,48 @@ def cut_into_chunks(parts: Sequence[Part], rows: int | None = None) -> list[Chun
 def iterate_tiles(chunk: Chunk) -> Iterator[Tile]:
     """Yield the rows of a chunk in order, checked to be probabilities."""
     row, stop = chunk.first_row, chunk.first_row + chunk.rows
-    with reading(chunk.part.path):
-        for tile in _gather(formats.find(chunk.part.path).read(chunk), tile_rows(chunk.part.classes)):
+    path = chunk.part.path
+    with reading(path), _unchanged(chunk.part):
+        for tile in _gather(formats.find(path).read(chunk), tile_rows(chunk.part.classes)):
             yield _checked(tile, chunk, row)
             row += len(tile.probs)
-    if row != stop:
-        raise DataError(
-            f"{chunk.part.path} ends at row {row}, expected {stop}; it changed while it was read. Score again."
-        )
+        if row != stop:
+            raise DataError(f"{path} ends at row {row}, expected {stop}; write it again.")
+
+
+def require_unchanged(part: Part) -> None:
+    """Raise a DataError if a part is not the file any more that the pool was opened with."""
+    with reading(part.path):
+        if _stamp(part.path) != part.stamp:
+            raise _changed(part)
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn an error of the file system into one that names the file."""
+def _unchanged(part: Part) -> Iterator[None]:
+    """Raise a DataError if a part is rewritten in this block, which reads it.
+
+    Its time of change may differ from the one that it was opened with: another node may read a copy.
+    """
+    before = _stamp(part.path)
+    if before[0] != part.stamp[0]:
+        raise _changed(part)
     try:
         yield
-    except OSError as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path} cannot be read ({error.strerror or error}); check the file and the disk.") from error
+    except DataError as error:
+        if _stamp(part.path) != before:  # the reason for whatever else was met
+            raise _changed(part) from error
+        raise
+    if _stamp(part.path) != before:
+        raise _changed(part)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _changed(part: Part) -> DataError:
+    return DataError(f"{part.path} was changed while it was scored; expected parts that stay as they are. Score again.")
 
 
 def _files(path: Path) -> list[Path]:
@@ -105,12 +130,11 @@ def _files(path: Path) -> list[Path]:
 
 def _describe(path: Path, column: Column) -> Part:
     with reading(path):
-        status = path.stat()
+        stamp = _stamp(path)
         reader = formats.find(path)
         contents = reader.describe(path, column)
         if contents.classes < 2:
             raise DataError(f"{path}: probs has {contents.classes} classes; expected two or more, one column for each.")
-        stamp = (status.st_size, status.st_mtime_ns)
         return Part(path, contents, stamp, column, unit_name=getattr(reader, "UNIT_NAME", ""))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from cusal import strategies
 from cusal._arguments import as_path
 from cusal._checks import as_batch_size, as_labels
-from cusal._files import write_whole, writing
+from cusal._files import write_whole
 from cusal._progress import Progress
 from cusal._types import Floats, Indices
 from cusal.errors import DataError, InvalidInput
@@ -25,7 +25,7 @@ from cusal.scale.engines.local import LocalEngine
 from cusal.scale.parts import Chunk, Part
 from cusal.scale.pick_files import find_writer
 from cusal.scale.picks import Picks
-from cusal.scale.pool_files import check_names, cut_into_chunks, iterate_tiles, open_pool
+from cusal.scale.pool_files import check_names, cut_into_chunks, iterate_tiles, open_pool, require_unchanged
 from cusal.scale.request import Request
 from cusal.scale.scorer import Scorer
 from cusal.strategies._strategy import Strategy
@@ -129,8 +129,10 @@ def score(
     quiet: show no progress. chunk_rows: about how many rows are one piece of work; by default some hundred MB of them.
     """
     out = as_path(files.out, "out")
-    if not out.parent.is_dir():
+    if not os.path.isdir(out.parent):  # known before hours of scoring; pathlib raises where it may not be entered
         raise DataError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
+    if os.path.isdir(out):
+        raise DataError(f"{out} is a folder; give the name of the file to write the picks to.")
     write = find_writer(out)
     parts = open_pool(files.pool, files.columns.ids)
     total = sum(part.rows for part in parts)
@@ -140,8 +142,7 @@ def score(
     checkpoint = Checkpoint(out, scorer)
     best = _run(chunks, scorer, engine or LocalEngine(), checkpoint, Progress(total, quiet=quiet))
     picks = Picks.from_candidates(best, estimated=request.estimates)
-    with writing(out):
-        write_whole(out, write(picks))
+    write_whole(out, write(picks))
     checkpoint.remove()
     return picks
 
@@ -161,6 +162,7 @@ def _run(
             progress.resume(chunk.rows)
     with progress, closing(engine.map(left, scorer, progress.advance)) as results:
         for chunk, fresh in results:
+            require_unchanged(chunk.part)
             if len(chunks) > 1:
                 checkpoint.save(chunk, fresh)
             found = fresh if found is None else Candidates.merge([found, fresh], count)

@@ -10,7 +10,7 @@ from test_store import some_rounds, write
 
 from cusal.bench.spec import Spec
 from cusal.bench.store import ExportedRuns, Run, Store, archive, process_name
-from cusal.errors import StoreError
+from cusal.errors import DataError, StoreError
 
 FORMER = Path(__file__).parents[1] / "before_rooms" / "half"
 
@@ -208,5 +208,5 @@ def test_complains_about_files_that_no_export_wrote(tmp_path: Path) -> None:
             path.write_bytes(gzip.compress(wrong))
             with pytest.raises(StoreError, match="is not a file that an export wrote"), Store(":memory:") as copy:
                 copy.load(tmp_path / "out")
-        with pytest.raises(StoreError, match="cannot write to"):
+        with pytest.raises(DataError, match="cannot be written"):
             store.export(tmp_path / "runs.db")

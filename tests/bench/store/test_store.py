@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from cusal.bench.store import Claim, LeaseLost, Run, Store, process_name, quarters
+from cusal.bench.store import Claim, LeaseLost, Run, Store, leases, process_name, quarters
 from cusal.bench.store import store as store_module
 from cusal.errors import StoreError
 from cusal.loop.session import Session
@@ -116,7 +116,7 @@ def test_a_run_whose_lease_ended_is_free_and_its_old_owner_is_told(place: str, m
     (record, state), *_ = some_rounds()
     with Store(place) as store:
         store.add([some_run()])
-        monkeypatch.setattr(store_module, "LEASE_SECONDS", -1.0)
+        monkeypatch.setattr(leases, "LEASE_SECONDS", -1.0)
         slow = store.claim(["a"], "elsewhere/1/1")
         assert slow is not None
         assert store.claim(["a"], "elsewhere/2/2") is not None
@@ -244,7 +244,7 @@ def test_complains_about_what_is_no_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="a folder that does not exist"):
         Store(tmp_path / "nowhere" / "runs.db")
     with pytest.raises(StoreError, match="there is no store"):
-        Store(tmp_path / "new.db", create=False)
+        Store(tmp_path / "new.db", read_only=True)
     assert not (tmp_path / "new.db").exists()
 
 

@@ -1,6 +1,7 @@
 """`cusal label` as a process: what it prints, how it ends, what survives when it is killed."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from running import Running, free_port
 
 from cusal.label.store import Project
 
+KILLS = 10
 TEXTS = "\n".join(
     ["id,review,stars", *(f"r{row},This is the review number {row} of many.,{row % 5}" for row in range(300))]
 )
@@ -88,7 +90,8 @@ def test_starting_again_continues_and_takes_new_settings(table):
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_nothing_is_lost_and_nothing_is_doubled(table, tmp_path):
+def test_killed_in_the_middle_nothing_is_lost_and_nothing_is_doubled(table, tmp_path, record_property):
+    kills = sorted(random.Random(3).sample(range(5, 290), KILLS))  # by the answers that are stored
     port, sent, stop = free_port(), [], threading.Event()
     answers = [{"id": str(uuid.uuid4()), "item": row, "class": row % 2} for row in range(300)]
     server, orphans = Running(table, "--classes", "good,bad", port=port), []
@@ -107,7 +110,7 @@ def test_killed_in_the_middle_nothing_is_lost_and_nothing_is_doubled(table, tmp_
     sender = threading.Thread(target=person)
     sender.start()
     try:
-        for least in (40, 120, 200):
+        for least in kills:
             while len(sent) < least:
                 time.sleep(0.001)
             orphans += children(server.process.pid)
@@ -124,6 +127,7 @@ def test_killed_in_the_middle_nothing_is_lost_and_nothing_is_doubled(table, tmp_
         assert stored == sent
         assert project.labels() == {row: row % 2 for row in range(300)}
     await_end(orphans)
+    record_property("kills", KILLS)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cusal._files import whole_file, whole_files
 from cusal.bench.report.curves import Curve, Curves
 from cusal.bench.report.tables import text_table
 from cusal.errors import InvalidInput, UnknownName
@@ -55,6 +56,8 @@ def write(
         For a format that there is none of.
     InvalidInput
         If `out` is a file.
+    DataError
+        If the folder cannot be written. The report that was there before is then as it was.
 
     Examples
     --------
@@ -103,20 +106,20 @@ def write_curves(
             raise UnknownName("report format", name, FORMATS)
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"{folder} is a file; give the folder that the report is to be written to.")
-    folder.mkdir(parents=True, exist_ok=True)
     safe = as_shown(experiments)
     shown, looks = sections(safe)
     title = report_title(safe)
     written: list[Path] = []
-    if "html" in formats:
-        written.append(write_page(shown, looks, folder / "report.html", title=title, tell=tell))
-    if "md" in formats:
-        written += write_markdown(shown, folder, title=title, tell=tell)
-    if "tex" in formats:
-        written += write_latex(shown, folder, title=title)
-    if "csv" in formats:
-        written += write_csv(experiments, folder)
-    return written
+    with whole_files(folder) as part:  # all of the report or nothing: a full disk leaves the one from before
+        if "html" in formats:
+            written.append(write_page(shown, looks, part / "report.html", title=title, tell=tell))
+        if "md" in formats:
+            written += write_markdown(shown, part, title=title, tell=tell)
+        if "tex" in formats:
+            written += write_latex(shown, part, title=title)
+        if "csv" in formats:
+            written += write_csv(experiments, part)
+    return [folder / path.relative_to(part) for path in written]
 
 
 def page(experiments: Iterable[Curves] | Curves, path: str | PathLike[str], *, title: str | None = None) -> Path:
@@ -142,4 +145,6 @@ def page(experiments: Iterable[Curves] | Curves, path: str | PathLike[str], *, t
 
     listed = as_shown([experiments] if isinstance(experiments, Curves) else experiments)
     shown, looks = sections(listed)
-    return write_page(shown, looks, Path(path), title=title or report_title(listed))
+    with whole_file(path) as part:
+        write_page(shown, looks, part, title=title or report_title(listed))
+    return Path(path)

@@ -45,12 +45,14 @@ def load(source: Source, run_ids: Iterable[str] | None = None) -> list[Curves]:
     Raises
     ------
     StoreError
-        If there are no runs.
+        If there are no runs, or if the store is damaged.
     """
     wanted = None if run_ids is None else set(run_ids)
     rows = [row for row in source.runs() if wanted is None or row["id"] in wanted]
     if not rows:
         raise StoreError(f"{source.place} holds no runs; run `cusal bench` with this store first.")
+    if isinstance(source, Store):  # exported files have checksums of their own
+        source.check([row["id"] for row in rows]).require()
     groups = defaultdict(list)
     for row in sorted(rows, key=lambda row: (_paper_order(row["strategy"]), row["seed"])):
         algorithm = Spec.of(row["spec"]).algorithm

@@ -18,7 +18,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cusal._files import write_whole
+from cusal._files import write_whole, writing
+from cusal.bench.store.digests import write_digests
 from cusal.bench.store.former_export import RUNS_FILE, former_files, read_former
 from cusal.bench.store.records import Row
 from cusal.bench.store.run_file import ENDING, KEPT, SESSION_ENDING, ExportedRun, check_inside, read_run, unpack
@@ -125,7 +126,7 @@ def export(connection: sa.Connection, folder: Path, *, compact: bool = False) ->
     compact: leave out what curves and tables do not need: picks, reliability bins, scores on the pool, and runs that
     are not done.
     """
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         former = former_files(folder)
         kept = {one.run["id"]: one for one in (read_former(folder) if (folder / RUNS_FILE) in former else [])}
@@ -140,8 +141,6 @@ def export(connection: sa.Connection, folder: Path, *, compact: bool = False) ->
             _write(folder, one)
         for path in former:
             path.unlink()
-    except OSError as error:
-        raise StoreError(f"cannot write to {folder}: {error.strerror}; give a folder that can be written.") from error
     return Summary.of(written)
 
 
@@ -210,4 +209,5 @@ def load(connection: sa.Connection, folder: Path, *, held: set[str]) -> Summary:
         if one.session is not None and one.rounds:
             last = max(row["round"] for row in one.rows["rounds"])
             connection.execute(CHECKPOINTS.insert().values(run_id=run_id, round=last, state=one.session))
+        write_digests(connection, run_id)
     return Summary.of(sorted(taken, key=lambda one: str(one.run["id"])))

@@ -12,12 +12,17 @@ def process_name(pid: int | None = None) -> str:
     return f"{_machine()}/{pid}/{_started(pid)}"
 
 
+def is_here(owner: str) -> bool:
+    """Return whether this process is, or was, one that can be seen from here: of this machine and container."""
+    host, _, process = owner.partition("/")
+    return host == _machine() and process.partition("/")[0].isdigit()
+
+
 def is_dead(owner: str) -> bool:
     """Return whether this process is known to be gone; one on another machine cannot be seen and may live."""
-    host, _, process = owner.partition("/")
-    number, _, started = process.partition("/")
-    if host != _machine() or not number.isdigit():
+    if not is_here(owner):
         return False
+    number, _, started = owner.partition("/")[2].partition("/")
     pid = int(number)
     try:
         os.kill(pid, 0)

@@ -6,6 +6,7 @@ metrics      numbers of a round by split (test, pool, estimate) and kind (raw, r
 bins         reliability bins of the test set, at the quarters and the end of a run
 picks        the items that a round asked for, best first
 checkpoints  the session of an unfinished run, as of its last round
+digests      what each round, each session and each run was when it was written: see digests.py
 """
 
 import sqlalchemy as sa
@@ -105,26 +106,50 @@ CHECKPOINTS = Table(
     Column("state", LargeBinary, nullable=False),
 )
 
+# Stores of earlier versions have none: those that are opened to be written get the table, and old rounds no line in it.
+DIGESTS = Table("digests", METADATA, _run_id(), _key("round"), Column("digest", Text, nullable=False))
+
 OF_A_ROUND = (ROUNDS, METRICS, BINS, PICKS)  # what a run has written, oldest dependency first
 
 
 def prepare(connection: sa.Connection, place: str) -> None:
     """Make the tables of a new store, or raise an error for a database that is no store of this version."""
-    kind = connection.engine.name
-    if kind == "postgresql":  # two runners that start at once would both make the tables
+    if connection.engine.name == "postgresql":  # two runners that start at once would both make the tables
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(OPENING)))
+    _refuse_others(connection, place)
+    METADATA.create_all(connection)
+    version = connection.scalar(sa.select(STORE.c.version))
+    if version is None:
+        connection.execute(STORE.insert().values(version=VERSION))
+    else:
+        _require_version(version, place)
+
+
+def require(connection: sa.Connection, place: str) -> None:
+    """Raise an error for a database that is no store of this version; it is only read."""
+    if STORE.name not in _refuse_others(connection, place):
+        raise StoreError(f"{place} has no tables and is no store; give one that `cusal bench --store` wrote.")
+    _require_version(connection.scalar(sa.select(STORE.c.version)), place)
+
+
+def has_digests(connection: sa.Connection) -> bool:
+    """Return whether a store has the table of digests."""
+    return sa.inspect(connection).has_table(DIGESTS.name)
+
+
+def _refuse_others(connection: sa.Connection, place: str) -> set[str]:
     known = set(sa.inspect(connection).get_table_names())
-    others = known if kind == "sqlite" else known & set(METADATA.tables)
+    others = known if connection.engine.name == "sqlite" else known & set(METADATA.tables)
     if STORE.name not in known and others:
         raise StoreError(
             f"{place} is a database with tables of its own ({min(others)}), but not a store of cusal; "
             "give another file or database."
         )
-    METADATA.create_all(connection)
-    version = connection.scalar(sa.select(STORE.c.version))
-    if version is None:
-        connection.execute(STORE.insert().values(version=VERSION))
-    elif version != VERSION:
+    return known
+
+
+def _require_version(version: int | None, place: str) -> None:
+    if version != VERSION:
         raise StoreError(
             f"{place} is a store of version {version}, but this cusal reads version {VERSION}; "
             "use the cusal that wrote it to export it."

@@ -18,20 +18,20 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from cusal._database import open_engine, translated
-from cusal.bench.store import archive
+from cusal.bench.store import archive, digests, leases
 from cusal.bench.store import schema as tables
 from cusal.bench.store.archive import Summary
+from cusal.bench.store.digests import Check
+from cusal.bench.store.leases import LEASE_SECONDS as LEASE_SECONDS
 from cusal.bench.store.outages import through_outages
-from cusal.bench.store.processes import is_dead, process_name
+from cusal.bench.store.processes import process_name
 from cusal.bench.store.records import Claim, Row, Run, rows_of
-from cusal.bench.store.schema import BINS, CHECKPOINTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS
+from cusal.bench.store.schema import BINS, CHECKPOINTS, DIGESTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS
 from cusal.bench.store.signatures import signed, verified
 from cusal.errors import StoreError
 
 if TYPE_CHECKING:
     from cusal.loop.simulate import Round
-
-LEASE_SECONDS = 300.0
 
 
 class Store:
@@ -45,8 +45,9 @@ class Store:
     ----------
     place : str or path
         An SQLite file, ":memory:", or a URL such as `postgresql://user:password@host/database`.
-    create : bool
-        Whether to create a file that does not exist.
+    read_only : bool
+        Whether the store is only read. A file on a disk that cannot be written can then be opened too, and none is made
+        or changed.
 
     Raises
     ------
@@ -60,10 +61,13 @@ class Store:
     []
     """
 
-    def __init__(self, place: str | os.PathLike[str], *, create: bool = True) -> None:
+    def __init__(self, place: str | os.PathLike[str], *, read_only: bool = False) -> None:
         self.place = str(place)
-        if not create and "://" not in self.place and not Path(self.place).expanduser().is_file():
-            raise StoreError(f"there is no store {self.place}; give the file that `cusal bench --store` wrote.")
+        if read_only:
+            self._engine = open_engine(self.place, read_only=True)
+            with self._reading() as connection:
+                tables.require(connection, self.place)
+            return
         self._engine = open_engine(self.place)
         with self._writing() as connection:
             tables.prepare(connection, self.place)
@@ -88,9 +92,12 @@ class Store:
         """
         insert = (postgresql if self._engine.name == "postgresql" else sqlite).insert(RUNS)
         with self._writing() as connection:
+            known = set(connection.scalars(sa.select(DIGESTS.c.run_id).where(DIGESTS.c.round == digests.LINE)))
             for run in runs:
                 line = insert.values(**asdict(run), status="open", updated=time.time())
                 connection.execute(line.on_conflict_do_nothing())
+                if run.id not in known:
+                    digests.write_digests(connection, run.id, [digests.LINE])
                 failed = sa.and_(RUNS.c.id == run.id, RUNS.c.status == "failed")
                 connection.execute(RUNS.update().where(failed).values(status="open", traceback=None))
 
@@ -116,15 +123,17 @@ class Store:
 
     def _claim(self, run_ids: Sequence[str], owner: str, trusted: bool) -> Claim | None:
         with self._writing() as connection:
+            leases.shorten_leases(connection)
+            moment = leases.now(connection)
             columns = (RUNS.c.id, RUNS.c.status, RUNS.c.lease, RUNS.c.owner)
             rows = {row.id: row for row in connection.execute(sa.select(*columns)).all()}
             for run_id in run_ids:
                 row = rows.get(run_id)
-                if row is None or not _is_free(row):
+                if row is None or not leases.is_free(row, moment):
                     continue
                 same_owner = RUNS.c.owner.is_not_distinct_from(row.owner)
                 unchanged = sa.and_(RUNS.c.id == run_id, RUNS.c.status == row.status, same_owner)
-                mine = {"status": "running", "owner": owner, "lease": time.time() + LEASE_SECONDS}
+                mine = {"status": "running", "owner": owner, "lease": leases.new_lease(connection)}
                 taken = connection.execute(RUNS.update().where(unchanged).values(**mine, updated=time.time()))
                 if taken.rowcount == 1:
                     return self._claimed(connection, run_id, owner, trusted)
@@ -138,6 +147,7 @@ class Store:
         if state is None:  # it starts at round 0, so rounds of which the session is gone are of no use
             for table in reversed(OF_A_ROUND):
                 connection.execute(table.delete().where(table.c.run_id == run_id))
+            digests.forget_digests(connection, run_id, rounds=True)
         return Claim(run, owner, state, refused=state is None and stored is not None)
 
     def renew(self, claim: Claim) -> None:
@@ -188,11 +198,13 @@ class Store:
                 if rows:
                     connection.execute(table.insert(), rows)
             connection.execute(CHECKPOINTS.delete().where(CHECKPOINTS.c.run_id == claim.run.id))
+            digests.forget_digests(connection, claim.run.id)
             if state is None:
                 _update(connection, claim.run.id, status="done", lease=None, owner=None)
             else:
                 line = {"run_id": claim.run.id, "round": number, "state": state}
                 connection.execute(CHECKPOINTS.insert().values(**line))
+            digests.write_digests(connection, claim.run.id, [number, digests.SESSION])
 
     def copy(self, source: str, target: str) -> None:
         """Finish an open run with the rounds of a finished one that is the same under another name."""
@@ -203,9 +215,10 @@ class Store:
             connection.execute(CHECKPOINTS.delete().where(CHECKPOINTS.c.run_id == target))
             for table in reversed(OF_A_ROUND):
                 connection.execute(table.delete().where(table.c.run_id == target))
-            for table in OF_A_ROUND:
+            digests.forget_digests(connection, target, rounds=True)
+            for table in (*OF_A_ROUND, DIGESTS):
                 columns = [sa.literal(target) if column.name == "run_id" else column for column in table.columns]
-                rows = sa.select(*columns).where(table.c.run_id == source)
+                rows = sa.select(*columns).where(table.c.run_id == source, table.c.round >= 0)
                 connection.execute(table.insert().from_select(list(table.columns.keys()), rows))
 
     def fail(self, claim: Claim, traceback: str) -> None:
@@ -279,10 +292,13 @@ class Store:
 
         Raises
         ------
-        StoreError
+        DataError
             If the folder cannot be written.
+        StoreError
+            If the store is damaged.
         """
         with self._reading() as connection:
+            digests.check(connection, self.place).require()
             return archive.export(connection, Path(folder).expanduser(), compact=compact)
 
     def load(self, folder: str | os.PathLike[str]) -> Summary:
@@ -306,8 +322,25 @@ class Store:
         """
         with self._writing() as connection:
             running = connection.execute(sa.select(RUNS).where(RUNS.c.status == "running")).all()
-            held = {row.id for row in running if not _is_free(row)}
+            moment = leases.now(connection)
+            held = {row.id for row in running if not leases.is_free(row, moment)}
             return archive.load(connection, Path(folder).expanduser(), held=held)
+
+    def check(self, run_ids: Iterable[str] | None = None) -> Check:
+        """Compare all or some runs with the digests that were written with them.
+
+        Parameters
+        ----------
+        run_ids : iterable of str, optional
+            The runs; by default all, and the file itself too.
+
+        Returns
+        -------
+        Check
+            What is damaged and what cannot be checked; its method `require` raises a StoreError for the first.
+        """
+        with self._reading() as connection:
+            return digests.check(connection, self.place, run_ids)
 
     def _of_runs(self, table: sa.Table, run_ids: Iterable[str] | None) -> list[Row]:
         query = sa.select(table).order_by(*table.primary_key.columns)
@@ -333,19 +366,13 @@ class Store:
 
     def _hold(self, connection: sa.Connection, claim: Claim) -> None:
         ours = sa.and_(RUNS.c.id == claim.run.id, RUNS.c.owner == claim.owner, RUNS.c.status == "running")
-        lease = {"lease": time.time() + LEASE_SECONDS, "updated": time.time()}
+        lease = {"lease": leases.new_lease(connection), "updated": time.time()}
         if connection.execute(RUNS.update().where(ours).values(**lease)).rowcount != 1:
             raise LeaseLost(f"run {claim.run.id} was taken over by another runner; it continues there.")
 
 
 class LeaseLost(StoreError):
     """The run belongs to another runner by now."""
-
-
-def _is_free(row: Any) -> bool:
-    if row.status != "running":
-        return bool(row.status == "open")
-    return row.lease is None or row.lease < time.time() or row.owner is None or is_dead(row.owner)
 
 
 def _update(connection: sa.Connection, run_id: str, **values: Any) -> None:

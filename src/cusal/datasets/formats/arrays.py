@@ -1,15 +1,13 @@
 """One's own arrays: an .npz file with `train, train_labels, test, test_labels`, or with `X, y`."""
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._damage import DAMAGED
+from cusal._arrays import load_arrays
 from cusal.datasets.dataset import Dataset
-from cusal.datasets.files import corrupt
 from cusal.datasets.split import split_stratified
 from cusal.errors import DataError
 
@@ -20,7 +18,7 @@ WHOLE = ("X", "y")
 
 def load(path: Path) -> Dataset:
     """Return the data set in an .npz file: items as they are, in float32, and labels numbered in order."""
-    arrays = _read(path)
+    arrays = load_arrays(path)
     if all(name in arrays for name in SPLIT):
         train, train_labels, test, test_labels = (arrays[name] for name in SPLIT)
     elif all(name in arrays for name in WHOLE):
@@ -47,16 +45,6 @@ def load(path: Path) -> Dataset:
         numbers[len(train) :],
         classes=tuple(str(value) for value in classes),
     )
-
-
-def _read(path: Path) -> dict[str, NDArray[Any]]:
-    if not zipfile.is_zipfile(path):  # a truncated archive has lost its end, which holds the list of arrays
-        raise corrupt(path, "it is not a whole .npz archive")
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (*DAMAGED, OSError) as error:
-        raise corrupt(path, str(error)) from error
 
 
 def _check(path: Path, names: tuple[str, ...], items: NDArray[Any], labels: NDArray[Any]) -> None:

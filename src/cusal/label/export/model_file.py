@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cusal._files import write_whole, writing
+from cusal._files import write_whole
 from cusal._object_file import as_bytes, read_objects
 from cusal._version import __version__
 from cusal.errors import DataError
@@ -28,8 +28,7 @@ KIND, FORMAT = "cusal.model", 1
 def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], card_text: str) -> None:
     """Write a model, completely or not at all; `state` is what `model_state` returns."""
     content = {"kind": KIND, "format": FORMAT, "cusal": __version__, **state}
-    with writing(path):
-        write_whole(path, as_bytes(content, pickles=False, beside={"card.md": card_text.encode()}))
+    write_whole(path, as_bytes(content, pickles=False, beside={"card.md": card_text.encode()}))
 
 
 def model_state(model: ItemClassifier, head: FittedHead) -> dict[str, Any]:

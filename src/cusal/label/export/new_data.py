@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cusal._arrays import load_array
 from cusal._types import Floats
 from cusal.errors import DataError, InvalidInput
 from cusal.label.export.item_classifier import ItemClassifier
@@ -87,8 +88,8 @@ def _open(path: Path, kind: str, text: str | None, remembered: str | None) -> So
 
 def _vectors(path: Path) -> Floats:
     try:
-        rows = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+        rows = load_array(path, mapped=True)
+    except DataError as error:
         raise DataError(
             f"{path} cannot be read as vectors ({error}), but the model was fitted on vectors from a file; give a file "
             "that numpy.save wrote, with the vectors of the new items."

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cusal._files import writing
+from cusal._files import bring_to_disk, writing
 from cusal.errors import DataError
 
 
@@ -17,16 +17,17 @@ def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
 
     A folder that is there already, and not empty, is an error unless `force` replaces it.
     """
-    if not force and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise DataError(f"{folder} is there already; choose another name with --out, or replace it with --force.")
-    if force and folder.exists() and not folder.is_dir():
-        raise DataError(f"{folder} is a file; expected a folder, or none: choose another name with --out.")
-    part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}")
     with writing(folder):
+        if not force and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+            raise DataError(f"{folder} is there already; choose another name with --out, or replace it with --force.")
+        if force and folder.exists() and not folder.is_dir():
+            raise DataError(f"{folder} is a file; expected a folder, or none: choose another name with --out.")
+        part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        part.mkdir()
         try:
+            part.mkdir()
             yield part
+            bring_to_disk(part)
             _put(part, folder)
         finally:
             shutil.rmtree(part, ignore_errors=True)

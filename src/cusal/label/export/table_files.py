@@ -7,8 +7,6 @@ take for a formula are escaped in CSV, see `cusal._cells`.
 
 import csv
 import json
-import os
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._cells import safe_cell
-from cusal._files import writing
+from cusal._files import whole_file
 from cusal.errors import InvalidInput, MissingExtra
 
 Schema = Mapping[str, str]  # the kind of each column
@@ -42,17 +40,12 @@ class TableWriter(Protocol):
 def open_table(path: Path, schema: Schema) -> Iterator[TableWriter]:
     """Yield a writer of a new table, in the format of the path's suffix; the file appears when all is written."""
     kind = writer_of(path)
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    with writing(path):
+    with whole_file(path) as part:
+        table = kind(part, schema)
         try:
-            table = kind(part, schema)
-            try:
-                yield table
-            finally:
-                table.close()
-            os.replace(part, path)
+            yield table
         finally:
-            part.unlink(missing_ok=True)
+            table.close()
 
 
 def writer_of(path: Path) -> "type[CsvTable | JsonLinesTable | ParquetTable]":

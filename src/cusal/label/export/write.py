@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cusal._files import write_whole
+from cusal._files import whole_file, write_whole
 from cusal._progress import Progress
 from cusal.errors import InvalidInput
 from cusal.label.export import formats as known
@@ -107,12 +107,11 @@ def write_archive(
     """Write an export as one zip file NAME.zip into a folder, completely or not at all; return its path."""
     path = Path(folder) / f"{name}.zip"
     with TemporaryDirectory(prefix=".", dir=folder) as work:
-        export, part = Path(work) / name, Path(work) / path.name
+        export = Path(work) / name
         write_export(project, export, formats, tell=tell)
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+        with whole_file(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in sorted(export.rglob("*")):
                 archive.write(file, file.relative_to(work))
-        os.replace(part, path)
     return path
 
 

@@ -1,13 +1,12 @@
 """The predictions of the last round in memory, as the worker wrote them: one line for each item of its pool."""
 
-import io
 from dataclasses import dataclass
 
 import numpy as np
 
-from cusal._damage import DAMAGED
+from cusal._arrays import load_arrays
 from cusal._types import Indices
-from cusal.errors import ProjectError
+from cusal.errors import DataError, ProjectError
 
 COLUMNS = ("items", "top", "second", "confidence", "margin")
 
@@ -62,9 +61,6 @@ class Predictions:
 
 def _columns(content: bytes) -> dict[str, np.ndarray]:
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            return {name: file[name] for name in COLUMNS}
-    except (*DAMAGED, OSError) as error:
-        raise ProjectError(
-            f"the predictions of the last round cannot be read ({error}); they are made again in the next round."
-        ) from error
+        return load_arrays(content, COLUMNS, title="what the last round predicted")
+    except DataError as error:
+        raise ProjectError(f"{error} It is made again in the next round.") from error

@@ -7,9 +7,9 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from cusal._damage import DAMAGED
+from cusal._arrays import load_arrays
 from cusal._types import Indices
-from cusal.errors import ProjectError
+from cusal.errors import DataError, ProjectError
 from cusal.label.store.connection import Connected
 from cusal.label.store.schema import ROUNDS
 
@@ -54,14 +54,11 @@ class Predictions:
     def from_bytes(cls, data: bytes) -> "Predictions":
         """Return the predictions in the bytes of an .npz file, sorted by item."""
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                columns = {name: file[name] for name in cls.__dataclass_fields__}
+            columns = load_arrays(data, cls.__dataclass_fields__, title="what the last round predicted")
             if len({column.shape for column in columns.values()}) != 1 or columns["items"].ndim != 1:
-                raise ValueError("columns of several lengths")
-        except (*DAMAGED, OSError) as error:
-            raise ProjectError(
-                f"the predictions of the last round cannot be read ({error}); they are written again with the next."
-            ) from error
+                raise DataError("what the last round predicted has columns of several lengths.")
+        except DataError as error:
+            raise ProjectError(f"{error} It is made again in the next round.") from error
         order = np.argsort(columns["items"], kind="stable")
         return cls(**{name: column[order] for name, column in columns.items()})
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
+from cusal._arrays import load_array
 from cusal._import_name import import_name
 from cusal._types import Indices
 from cusal.errors import DataError, InvalidInput, UnknownName
@@ -170,12 +171,7 @@ class FileMaker:
 
     def vectors(self, ids: Indices, note: Note) -> Made:
         """Return rows of the file."""
-        try:
-            rows = np.load(Path(self.name).expanduser(), mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise DataError(
-                f"{self.name} cannot be read as vectors ({error}); give a file that numpy.save wrote."
-            ) from error
+        rows = load_array(Path(self.name).expanduser(), mapped=True)
         items = self.project.count_items()
         if rows.ndim != 2 or rows.shape[0] < items:
             raise DataError(f"{self.name} has shape {rows.shape}, but there are {items} items; give a row for each.")

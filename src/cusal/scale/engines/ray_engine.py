@@ -44,8 +44,15 @@ def _connect(address: str | None) -> None:
         if colon and port.isdigit():  # Ray itself would try for minutes
             socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
         ray.init(address=address, log_to_driver=False)
-    except OSError as error:
-        raise DataError(f"there is no Ray cluster at {address} ({error}); start one with: ray start --head") from error
+    except Exception as error:  # whatever a start raises: of sockets, processes, settings, versions
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        ray.shutdown()  # what may have started
+        if address is None:
+            raise DataError(
+                f"Ray does not start on this machine ({reason}); start a cluster with: ray start --head, and give its "
+                "--address, or use --engine local."
+            ) from error
+        raise DataError(f"there is no Ray cluster at {address} ({reason}); start one with: ray start --head") from error
 
 
 def _run(chunks: Sequence[Chunk], work: Work, advance: Advance) -> Results:

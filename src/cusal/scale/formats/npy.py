@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
-from cusal._damage import DAMAGED
+from cusal._arrays import DAMAGED
 from cusal.errors import DataError
 from cusal.scale.parts import Chunk, Column, Contents, Tile, tile_rows
 
@@ -88,7 +88,7 @@ def read(chunk: Chunk) -> Iterator[Tile]:
         for count in chunk.part.units[chunk.first_unit : chunk.stop_unit]:
             rows = _read_rows(file, header, row, count)
             if rows is None:
-                raise DataError(f"{chunk.part.path} ends before row {row + count}; it changed while it was read.")
+                raise DataError(f"{chunk.part.path} ends before row {row + count}; it is cut short. Write it again.")
             yield Tile(rows, None)
             row += count
 
