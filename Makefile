@@ -40,8 +40,9 @@ test: $(VENV)/.compiled  ## All tests but the slow ones and those against other 
 test-slow: $(VENV)/.compiled  ## The slow tests
 	$(BIN)/python $(PYTEST) -m slow
 
-test-peers: $(PEERS)/.peers  ## Compare with scikit-activeml and netcal, in an environment of its own
+test-peers: $(PEERS)/.peers  ## Compare with other libraries and let them drive ours, in an environment of its own
 	$(PEERS)/bin/python $(PYTEST) -m peer
+	PYTHONPATH=$(PEERS)/skactiveml-0.6.1 $(PEERS)/bin/python $(PYTEST) -m peer tests/adapters/test_skactiveml_conformance.py
 
 test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch and the app
 	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick --ignore tests/label
@@ -121,10 +122,15 @@ $(VENV)/.compiled: $(wildcard src/cusal/calibration/*.py) $(VENV)/.test
 	@$(BIN)/python tests/compile_kernels.py
 	@touch $@
 
-$(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.txt
+# Some libraries are installed without what they ask for: requirements/peers-alone.txt says why. The conformance tests
+# of scikit-activeml are in an earlier wheel than the one that we compare with, so that one lies beside it.
+$(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.txt requirements/peers-alone.txt
 	@echo "Creating $(PEERS) ..."
 	@$(call MAKE_VENV,$(PEERS))
 	@$(PEERS)/bin/python $(PIP) --editable ".[$(EXTRAS)]" --requirement requirements/peers.txt
+	@$(PEERS)/bin/python $(PIP_INSTALL) --no-deps --requirement requirements/peers-alone.txt
+	@$(PEERS)/bin/python $(PIP_INSTALL) --no-deps --upgrade --target $(PEERS)/skactiveml-0.6.1 \
+		scikit-activeml==0.6.1 iteration-utilities==0.13.0
 	@touch $@
 
 $(OLDEST)/.oldest: pyproject.toml requirements/oldest.txt

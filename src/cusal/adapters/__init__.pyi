@@ -1,0 +1,3 @@
+from .skactiveml import SkactivemlStrategy
+
+__all__ = ["SkactivemlStrategy"]

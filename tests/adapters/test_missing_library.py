@@ -1,0 +1,25 @@
+"""Where a library is not installed, its adapter says what to install."""
+
+import subprocess
+import sys
+
+import pytest
+
+CASES = [
+    ("skactiveml", "cusal.adapters.SkactivemlStrategy", "scikit-activeml"),
+]
+
+
+@pytest.mark.parametrize(("module", "used", "package"), CASES)
+def test_the_error_names_the_package(module, used, package):
+    code = f"""
+import sys
+sys.modules[{module!r}] = None  # as if it were not installed
+import cusal
+try:
+    {used}
+except cusal.CusalError as error:
+    print(error)
+"""
+    printed = subprocess.check_output([sys.executable, "-c", code], text=True).strip()
+    assert printed == f"{used} needs {package}, which is not installed; run: pip install {package}"
