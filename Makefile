@@ -4,6 +4,9 @@ VENV := .venv
 PEERS := .venv-peers
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
+# Tests of libraries that need older versions than the others: requirements/peers-older.txt.
+WITH_OLDER := tests/adapters/test_skactiveml_conformance.py tests/adapters/test_modal_adapter.py \
+	'tests/adapters/test_adapters_page.py::test_examples_run[modAL]'
 CODE := src tests benchmarks results requirements docs
 # Two processes, each of which gets whole files: fixtures are made once, and compiled kernels loaded once.
 JOBS ?= 2
@@ -42,7 +45,7 @@ test-slow: $(VENV)/.compiled  ## The slow tests
 
 test-peers: $(PEERS)/.peers  ## Compare with other libraries and let them drive ours, in an environment of its own
 	$(PEERS)/bin/python $(PYTEST) -m peer
-	PYTHONPATH=$(PEERS)/skactiveml-0.6.1 $(PEERS)/bin/python $(PYTEST) -m peer tests/adapters/test_skactiveml_conformance.py
+	PYTHONPATH=$(PEERS)/older $(PEERS)/bin/python $(PYTEST) -m peer $(WITH_OLDER)
 
 test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch and the app
 	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick --ignore tests/label
@@ -122,15 +125,13 @@ $(VENV)/.compiled: $(wildcard src/cusal/calibration/*.py) $(VENV)/.test
 	@$(BIN)/python tests/compile_kernels.py
 	@touch $@
 
-# Some libraries are installed without what they ask for: requirements/peers-alone.txt says why. The conformance tests
-# of scikit-activeml are in an earlier wheel than the one that we compare with, so that one lies beside it.
-$(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.txt requirements/peers-alone.txt
+# Some libraries are installed without what they ask for, or in older versions beside the others: the files say why.
+$(PEERS)/.peers: pyproject.toml requirements/constraints.txt $(wildcard requirements/peers*.txt)
 	@echo "Creating $(PEERS) ..."
 	@$(call MAKE_VENV,$(PEERS))
 	@$(PEERS)/bin/python $(PIP) --editable ".[$(EXTRAS)]" --requirement requirements/peers.txt
 	@$(PEERS)/bin/python $(PIP_INSTALL) --no-deps --requirement requirements/peers-alone.txt
-	@$(PEERS)/bin/python $(PIP_INSTALL) --no-deps --upgrade --target $(PEERS)/skactiveml-0.6.1 \
-		scikit-activeml==0.6.1 iteration-utilities==0.13.0
+	@$(PEERS)/bin/python $(PIP_INSTALL) --no-deps --upgrade --target $(PEERS)/older --requirement requirements/peers-older.txt
 	@touch $@
 
 $(OLDEST)/.oldest: pyproject.toml requirements/oldest.txt

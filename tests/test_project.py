@@ -38,15 +38,14 @@ LAYERS = [
     "cli",
 ]
 
-# Adapters import the libraries of requirements/peers.txt.
-ADAPTERS = ("cusal.adapters.", "cusal.strategies._skactiveml", "adapters.md")
+# Adapters import the libraries of requirements/peers.txt; their page has a test in tests/adapters.
+ADAPTERS = ("cusal.adapters.", "cusal.strategies._skactiveml")
+PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "adapters.md")]
 
 
-def needing_peers(names):
-    """Return the names as parameters, those of the adapters with the mark `peer`."""
-    own = [name if isinstance(name, str) else name.name for name in names]
-    marks = [[pytest.mark.peer] if name.startswith(ADAPTERS) else [] for name in own]
-    return [pytest.param(name, id=short, marks=mark) for name, short, mark in zip(names, own, marks, strict=True)]
+def needing_peers(modules):
+    """Return modules as parameters, those of the adapters with the mark `peer`."""
+    return [pytest.param(name, marks=[pytest.mark.peer] if name.startswith(ADAPTERS) else []) for name in modules]
 
 
 def room_of(module):
@@ -109,7 +108,7 @@ def test_examples_in_docstrings_run(module):
         raise error.exc_info[1] from None  # a missing package skips the test, as it does elsewhere
 
 
-@pytest.mark.parametrize("path", needing_peers([ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]))
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_python_in_the_documents_runs_as_it_stands(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)

@@ -1,3 +1,4 @@
+from .modal import ModalStrategy
 from .skactiveml import SkactivemlStrategy
 
-__all__ = ["SkactivemlStrategy"]
+__all__ = ["ModalStrategy", "SkactivemlStrategy"]
