@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import cusal
 from cusal.adapters import ModalStrategy
 
-pytestmark = [pytest.mark.peer, pytest.mark.filterwarnings("ignore:'force_all_finite'")]
+pytestmark = pytest.mark.peer
 
 
 @pytest.fixture(scope="module")

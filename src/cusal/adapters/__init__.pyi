@@ -1,4 +1,5 @@
 from .modal import ModalStrategy
 from .skactiveml import SkactivemlStrategy
+from .small_text import SmallTextStrategy
 
-__all__ = ["ModalStrategy", "SkactivemlStrategy"]
+__all__ = ["ModalStrategy", "SkactivemlStrategy", "SmallTextStrategy"]

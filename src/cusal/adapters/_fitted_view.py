@@ -27,7 +27,8 @@ def fitted_view(model: Any, items: Any, labelled: Labelled, *, candidates: Any, 
     Parameters
     ----------
     model : object
-        It has `predict_proba(X)` with one column for each class number; `embed` and `sample_proba` are optional.
+        It has `predict_proba(X)` with one column for each class number; `embed` and `sample_proba` are optional. Its
+        `raw`, where it has one, are the items in a form that cusal can turn into vectors.
     items : (n, ...)
         The labelled and the open items.
     labelled : Labelled
@@ -37,7 +38,9 @@ def fitted_view(model: Any, items: Any, labelled: Labelled, *, candidates: Any, 
     rng : numpy.random.Generator
         For every random choice of the strategy.
     """
-    predictions = Predictions(model, items, labelled.classes, vectors=lambda: item_vectors(items))
+    predictions = Predictions(
+        model, items, labelled.classes, vectors=lambda: item_vectors(getattr(model, "raw", items))
+    )
 
     def evidence() -> Pairs:
         if len(labelled.indices) == 0:
