@@ -13,6 +13,7 @@ HERE = [title for title in SECTIONS if title != "modAL" or importlib.util.find_s
 
 
 @pytest.mark.peer
+@pytest.mark.filterwarnings("ignore")  # of the libraries' own code
 @pytest.mark.parametrize("title", HERE)
 def test_examples_run(title, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -8,6 +8,7 @@ import pytest
 CASES = [
     ("skactiveml", "cusal.adapters.SkactivemlStrategy", "scikit-activeml"),
     ("small_text", "cusal.adapters.SmallTextStrategy", "small-text"),
+    ("baal", "cusal.adapters.BaalHeuristic", "baal"),
 ]
 
 
