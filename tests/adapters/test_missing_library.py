@@ -9,6 +9,7 @@ CASES = [
     ("skactiveml", "cusal.adapters.SkactivemlStrategy", "scikit-activeml"),
     ("small_text", "cusal.adapters.SmallTextStrategy", "small-text"),
     ("baal", "cusal.adapters.BaalHeuristic", "baal"),
+    ("skorch", "cusal.adapters.SkorchClassifier", "skorch"),
 ]
 
 
