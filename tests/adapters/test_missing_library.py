@@ -10,6 +10,8 @@ CASES = [
     ("small_text", "cusal.adapters.SmallTextStrategy", "small-text"),
     ("baal", "cusal.adapters.BaalHeuristic", "baal"),
     ("skorch", "cusal.adapters.SkorchClassifier", "skorch"),
+    ("datasets", "cusal.adapters.to_hugging_face(None, None)", "datasets"),
+    ("pandas", "cusal.adapters.to_pandas(None)", "pandas"),
 ]
 
 
@@ -25,4 +27,4 @@ except cusal.CusalError as error:
     print(error)
 """
     printed = subprocess.check_output([sys.executable, "-c", code], text=True).strip()
-    assert printed == f"{used} needs {package}, which is not installed; run: pip install {package}"
+    assert printed == f"{used.partition('(')[0]} needs {package}, which is not installed; run: pip install {package}"
