@@ -45,7 +45,7 @@ test-slow: $(VENV)/.compiled  ## The slow tests
 
 test-peers: $(PEERS)/.peers  ## Compare with other libraries and let them drive ours, in an environment of its own
 	$(PEERS)/bin/python $(PYTEST) -m peer
-	PYTHONPATH=$(PEERS)/older $(PEERS)/bin/python $(PYTEST) -m peer $(WITH_OLDER)
+	PYTHONPATH=$(CURDIR)/$(PEERS)/older $(PEERS)/bin/python $(PYTEST) -m peer $(WITH_OLDER)
 
 test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch and the app
 	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick --ignore tests/label
