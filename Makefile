@@ -4,6 +4,9 @@ VENV := .venv
 PEERS := .venv-peers
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
+# Tests of libraries that need older versions than the others: requirements/peers-older.txt.
+WITH_OLDER := tests/adapters/test_skactiveml_conformance.py tests/adapters/test_modal_adapter.py \
+	'tests/adapters/test_adapters_page.py::test_examples_run[modAL]'
 CODE := src tests benchmarks results requirements docs
 # Two processes, each of which gets whole files: fixtures are made once, and compiled kernels loaded once.
 JOBS ?= 2
@@ -40,8 +43,9 @@ test: $(VENV)/.compiled  ## All tests but the slow ones and those against other 
 test-slow: $(VENV)/.compiled  ## The slow tests
 	$(BIN)/python $(PYTEST) -m slow
 
-test-peers: $(PEERS)/.peers  ## Compare with scikit-activeml and netcal, in an environment of its own
+test-peers: $(PEERS)/.peers  ## Compare with other libraries and let them drive ours, in an environment of its own
 	$(PEERS)/bin/python $(PYTEST) -m peer
+	PYTHONPATH=$(CURDIR)/$(PEERS)/older $(PEERS)/bin/python $(PYTEST) -m peer $(WITH_OLDER)
 
 test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch and the app
 	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick --ignore tests/label
@@ -122,10 +126,13 @@ $(VENV)/.compiled: $(wildcard src/cusal/calibration/*.py) $(VENV)/.test
 	@$(BIN)/python tests/compile_kernels.py
 	@touch $@
 
-$(PEERS)/.peers: pyproject.toml requirements/constraints.txt requirements/peers.txt
+# Some libraries are installed without what they ask for, or in older versions beside the others: the files say why.
+$(PEERS)/.peers: pyproject.toml requirements/constraints.txt $(wildcard requirements/peers*.txt)
 	@echo "Creating $(PEERS) ..."
 	@$(call MAKE_VENV,$(PEERS))
 	@$(PEERS)/bin/python $(PIP) --editable ".[$(EXTRAS)]" --requirement requirements/peers.txt
+	@$(PEERS)/bin/python $(PIP_INSTALL) --no-deps --requirement requirements/peers-alone.txt
+	@$(PEERS)/bin/python $(PIP_INSTALL) --no-deps --upgrade --target $(PEERS)/older --requirement requirements/peers-older.txt
 	@touch $@
 
 $(OLDEST)/.oldest: pyproject.toml requirements/oldest.txt

@@ -38,6 +38,15 @@ LAYERS = [
     "cli",
 ]
 
+# Adapters import the libraries of requirements/peers.txt; their page has a test in tests/adapters.
+ADAPTERS = ("cusal.adapters.", "cusal.strategies._skactiveml")
+PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "adapters.md")]
+
+
+def needing_peers(modules):
+    """Return modules as parameters, those of the adapters with the mark `peer`."""
+    return [pytest.param(name, marks=[pytest.mark.peer] if name.startswith(ADAPTERS) else []) for name in modules]
+
 
 def room_of(module):
     """Return the layer of a module; modules at the top that begin with an underscore serve every room."""
@@ -91,7 +100,7 @@ def test_the_names_of_the_contract_are_there():
         assert callable(getattr(cusal.metrics, name))
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", needing_peers(MODULES))
 def test_examples_in_docstrings_run(module):
     try:
         doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE, raise_on_error=True)
@@ -99,9 +108,7 @@ def test_examples_in_docstrings_run(module):
         raise error.exc_info[1] from None  # a missing package skips the test, as it does elsewhere
 
 
-@pytest.mark.parametrize(
-    "path", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda path: path.name
-)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_python_in_the_documents_runs_as_it_stands(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)

@@ -44,6 +44,11 @@ def test_libraries_to_compare_with_are_pinned_alike():
     assert {name: constraints[name] for name in pins("peers.txt")} == pins("peers.txt")
 
 
+@pytest.mark.parametrize("file", ["peers-alone.txt", "peers-older.txt"])
+def test_libraries_that_are_installed_by_themselves_are_pinned(file):
+    assert pins(file)
+
+
 def test_torch_is_the_version_that_installs_as_a_cpu_build():
     assert f"TORCH := torch=={pins('constraints.txt')['torch']}\n" in (ROOT / "Makefile").read_text()
 

@@ -1,4 +1,4 @@
-from . import audit, calibration, datasets, metrics, models, recalibration, scale, strategies
+from . import adapters, audit, calibration, datasets, metrics, models, recalibration, scale, strategies
 from ._version import __version__
 from .audit.audit import Audit
 from .errors import CusalError
@@ -28,6 +28,7 @@ __all__ = [
     "Strategy",
     "View",
     "__version__",
+    "adapters",
     "audit",
     "calibration",
     "datasets",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._checks import as_array
-from cusal._items import count_items, take
+from cusal._items import count_items, is_sparse, take
 
 TILE = 256  # items that are read together: items on disk are never all in memory
 LOOKED_AT = 512  # items of a data set that is not in memory
@@ -21,7 +21,8 @@ def content_keys(X: Any, seed: int = 0) -> NDArray[np.uint64]:
     keyed = hashlib.blake2b(digest_size=8, key=str(seed).encode())
     keys = np.empty(count_items(X), dtype=np.uint64)
     for start in range(0, len(keys), TILE):
-        tile = as_array(take(X, slice(start, start + TILE)))
+        rows = take(X, slice(start, start + TILE))
+        tile = rows.toarray() if is_sparse(rows) else as_array(rows)
         keys[start : start + len(tile)] = [_hash(keyed, content) for content in _contents(tile)]
     return keys
 

@@ -97,6 +97,21 @@ class MissingExtra(CusalError, ImportError):
         super().__init__(f"{purpose} needs an optional dependency; run: pip install 'cusal[{extra}]'")
 
 
+class MissingLibrary(CusalError, ImportError):
+    """Raised when the library that an adapter serves is not installed.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs it.
+    package : str
+        Its name for pip, such as "scikit-activeml".
+    """
+
+    def __init__(self, purpose: str, package: str) -> None:
+        super().__init__(f"{purpose} needs {package}, which is not installed; run: pip install {package}")
+
+
 class DataError(CusalError, OSError):
     """Raised when a data file is missing, truncated or not what its name says; the message names the file."""
 

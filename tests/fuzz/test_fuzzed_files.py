@@ -97,7 +97,7 @@ def _read_archive(path: Path) -> Any:
 
 
 def _read_store(path: Path) -> Any:
-    with Store(path, create=False) as store:
+    with Store(path, read_only=True) as store:
         return load(store), store.rounds(), store.picks()
 
 

@@ -251,8 +251,8 @@ def test_bad_use_is_named():
         TemperatureScaled(GaussianNB()).predict_proba(np.eye(2))
     with pytest.raises(InvalidInput, match="y"):
         TemperatureScaled(GaussianNB()).fit(np.eye(2), [0])
-    with pytest.raises(InvalidInput, match="class numbers"):
-        TemperatureScaled(GaussianNB()).fit(np.eye(2), ["a", "b"])
+    with pytest.raises(InvalidInput, match="Unknown label type"):
+        TemperatureScaled(GaussianNB()).fit(np.eye(2), [0.1, 0.7])
 
 
 def test_torch_is_not_loaded():

@@ -22,8 +22,8 @@ from sklearn.utils.metaestimators import available_if
 
 from cusal import _protocol as protocol
 from cusal._checks import as_array, as_count
-from cusal._wrapper import Probs, Wrapper, classes_of, unfitted
-from cusal.errors import InvalidInput, NotReady
+from cusal._wrapper import NotFitted, Probs, Wrapper, unfitted
+from cusal.errors import InvalidInput
 
 SEEDS = 2**31 - 1  # random states of scikit-learn are below 2^32, those of a session below this
 
@@ -90,7 +90,7 @@ class Ensemble(Wrapper):
         X : items, (n, ...)
             As the model takes them.
         y : array-like, (n,)
-            Class numbers.
+            Class numbers, or labels of any kind.
         unlabelled : items, (m, ...), optional
             Further items, for a model that uses them.
 
@@ -108,9 +108,11 @@ class Ensemble(Wrapper):
         seeds = self._seeds(as_count(self.members, "members"))
         fitted = [self._seeded(number, seed) for number, seed in enumerate(seeds)]
         more = {"unlabelled": unlabelled} if self.uses_unlabelled and unlabelled is not None else {}
+        X, numbers, names = self._numbered(X, y)
         for member in fitted:
-            member.fit(X, y, **more)
-        self.estimators_, self.classes_ = fitted, classes_of(fitted[0], X)
+            member.fit(X, numbers, **more)
+        self.estimators_ = fitted
+        self._learn_classes(X, names)
         return self
 
     def predict_proba(self, X: Any) -> Probs:
@@ -205,7 +207,7 @@ class Ensemble(Wrapper):
 
     def _all(self) -> list[Any]:
         if not hasattr(self, "estimators_"):
-            raise NotReady("the model has not been fitted; call fit(X, y) first.")
+            raise NotFitted("the model has not been fitted; call fit(X, y) first.")
         return self.estimators_
 
     def _seeds(self, count: int) -> list[int]:

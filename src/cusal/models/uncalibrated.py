@@ -28,7 +28,8 @@ from scipy.special import softmax
 
 from cusal._checks import as_array, as_count, as_positive, as_probs
 from cusal._item_hash import content_keys
-from cusal._wrapper import Probs, Wrapper, classes_of
+from cusal._label_numbers import checked_items
+from cusal._wrapper import Probs, Wrapper
 from cusal.errors import InvalidInput
 
 
@@ -79,7 +80,7 @@ class Uncalibrated(Wrapper):
         X : items, (n, ...)
             As the model takes them.
         y : array-like, (n,)
-            Class numbers.
+            Class numbers, or labels of any kind.
         unlabelled : items, (m, ...), optional
             Further items, for a model that uses them.
 
@@ -96,15 +97,17 @@ class Uncalibrated(Wrapper):
         if as_positive(self.spread, "spread") < 1:
             raise InvalidInput(f"spread is {self.spread:g}; expected 1 or more: the largest scale of the logits.")
         seed = np.random.default_rng().integers(2**63) if self.random_state is None else self.random_state
-        self.model_ = self._fit_model(X, y, unlabelled)
+        X, numbers, names = self._numbered(X, y)
+        self.model_ = self._fit_model(X, numbers, unlabelled)
         self.seed_ = as_count(seed, "random_state", least=0)
-        self.classes_ = classes_of(self.model_, X)
+        self._learn_classes(X, names)
         return self
 
     def scales(self, X: Any) -> NDArray[np.float64]:
         """Return what the logits of each item are multiplied by, (n,)."""
         self._fitted()
-        return np.asarray(self.spread ** (2 * (content_keys(X, self.seed_) / 2.0**64) - 1))
+        items = checked_items(X, allow_nan=True)
+        return np.asarray(self.spread ** (2 * (content_keys(items, self.seed_) / 2.0**64) - 1))
 
     def _changed(self, probs: Any, X: Any) -> Probs:
         given = as_array(probs)

@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
-from cusal._checks import as_array, as_count, as_labels
+from cusal._checks import as_array, as_count
 from cusal._item_hash import content_keys
-from cusal._items import count_items, take
+from cusal._items import take
 from cusal._types import Indices
 from cusal._wrapper import Probs, Wrapper, classes_of, unfitted
-from cusal.errors import InvalidInput, NotReady, UnknownName
+from cusal.errors import NotReady, UnknownName
 from cusal.recalibration.out_of_sample import LabelledPoints, OutOfSample
 from cusal.recalibration.temperature import apply_temperature, fit_temperature
 
@@ -89,8 +89,8 @@ class TemperatureScaled(Wrapper):
         ----------
         X : items, (n, ...)
             As the model takes them.
-        y : array-like of int, (n,)
-            Class numbers.
+        y : array-like, (n,)
+            Class numbers, or labels of any kind.
         unlabelled : items, (m, ...), optional
             Further items, for a model that uses them.
 
@@ -102,7 +102,7 @@ class TemperatureScaled(Wrapper):
         Raises
         ------
         InvalidInput, UnknownName
-            If y holds no class numbers, or a setting does not exist.
+            If y holds no classes, or a setting does not exist.
         NotReady
             If the rows that are not held out are of fewer than two classes.
         """
@@ -110,16 +110,14 @@ class TemperatureScaled(Wrapper):
             raise UnknownName("method", self.method, METHODS)
         if self.random_state is not None:
             as_count(self.random_state, "random_state", least=0)
-        labels = as_array(y)
-        if labels.dtype.kind not in "iu":
-            raise InvalidInput(f"y holds {labels.dtype}; expected class numbers 0, 1, 2, ...")
-        labels = as_labels(labels, "y", count=count_items(X), classes=int(labels.max(initial=1)) + 1)
+        X, labels, names = self._numbered(X, y)
         points = LabelledPoints(X, labels, content_keys(X), unlabelled)
         fits = self.fits_ + 1 if self.warm_start and hasattr(self, "fits_") else 1
         self.model_, self.temperature_, self.unseen_ = (
             self._hold_out(points) if self.method == "held-out" else self._cross_fit(points, fits)
         )
-        self.fits_, self.classes_ = fits, classes_of(self.model_, X)
+        self.fits_ = fits
+        self._learn_classes(X, names)
         return self
 
     def _changed(self, probs: Any, X: Any) -> Probs:

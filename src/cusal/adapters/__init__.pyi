@@ -1,0 +1,18 @@
+from .baal import BaalHeuristic
+from .frames import to_pandas
+from .hugging_face import from_hugging_face, to_hugging_face
+from .modal import ModalStrategy
+from .skactiveml import SkactivemlStrategy
+from .skorch import SkorchClassifier
+from .small_text import SmallTextStrategy
+
+__all__ = [
+    "BaalHeuristic",
+    "ModalStrategy",
+    "SkactivemlStrategy",
+    "SkorchClassifier",
+    "SmallTextStrategy",
+    "from_hugging_face",
+    "to_hugging_face",
+    "to_pandas",
+]
