@@ -51,7 +51,11 @@ def adapted(theirs: type) -> type[Strategy]:
     # Theirs without a default, the classes, are filled in when the strategy is asked.
     fields = [(p.name, Any, _field(None if p.default is p.empty else p.default)) for p in parameters]
     return dataclasses.make_dataclass(
-        theirs.__name__, fields, bases=(_OfSkactiveml,), namespace={"theirs": theirs}, frozen=True
+        theirs.__name__,
+        fields,
+        bases=(_OfSkactiveml,),
+        namespace={"theirs": theirs, "__module__": __name__},
+        frozen=True,
     )
 
 
