@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from test_store import some_rounds, some_run, write
 
 from cusal.bench.report.from_store import load
+from cusal.bench.spec import Spec
 from cusal.bench.store import Run, Store, digests
 from cusal.bench.store.schema import CHECKPOINTS, DIGESTS, METRICS, PICKS, ROUNDS, RUNS
 from cusal.errors import StoreError
@@ -137,9 +138,18 @@ def test_a_store_of_an_earlier_version_is_read_and_named_as_unchecked(tmp_path: 
 
 def test_copies_and_loaded_runs_have_digests(place: str, tmp_path: Path) -> None:
     with Store(place) as store:
-        fill(store)
-        store.add([some_run("copy", seed=2)])
-        store.copy("done", "copy")
+        done, copied, half = (
+            Spec("try", "cusal", "blobs", "cusal", seed, rounds=3, batch_size=2, warm_up=4, network={}).run
+            for seed in range(3)
+        )
+        store.add([done, copied, half])
+        for run, count in ((done, 4), (half, 3)):
+            claim = store.claim([run.id])
+            assert claim is not None
+            for record, state in list(some_rounds())[:count]:
+                write(store, claim, record, state)
+        store.release(claim.owner)
+        store.copy(done.id, copied.id)
         store.export(tmp_path / "out")
         assert store.check().unchecked == ()
         store.check().require()
