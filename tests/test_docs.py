@@ -22,6 +22,7 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 ROOMS = ("audit", "calibration", "datasets", "features", "label", "models", "recalibration", "scale")
+SLOW = ("docs/start.md", "docs/how-to/experiments.md")
 COMMAND = [sys.executable, "-c", "from cusal.cli import main; main()"]
 
 sys.path.insert(0, str(DOCS))
@@ -47,11 +48,14 @@ def run_commands(text):
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
 
 
-def is_run(path):
-    return any(language in ("python", "console") for language, _ in blocks(path))
+def pages_that_run():
+    for path in PAGES:
+        if any(language in ("python", "console") for language, _ in blocks(path)):
+            marks = [pytest.mark.slow] if name_of(path) in SLOW else []
+            yield pytest.param(path, id=name_of(path), marks=marks)
 
 
-@pytest.mark.parametrize("path", [path for path in PAGES if is_run(path)], ids=name_of)
+@pytest.mark.parametrize("path", list(pages_that_run()))
 def test_what_a_page_shows_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))  # a page may write a module and import it
@@ -101,7 +105,7 @@ def described():
     """Return the names in the reference: entries, and what a page names in code where it stands elsewhere."""
     pages = [path.read_text() for path in (DOCS / "reference").glob("*.md")]
     entries = {name for page in pages for name in site_reference.entries(page)}
-    return entries | {name for page in pages for name in re.findall(r"^- `(cusal\.\w+)`", page, re.MULTILINE)}
+    return entries | {name for page in pages for name in re.findall(r"^- `(cusal[.\w]+)`", page, re.MULTILINE)}
 
 
 def test_every_public_name_is_in_the_reference():

@@ -1,4 +1,4 @@
-from . import audit, calibration, datasets, metrics, models, recalibration, scale, strategies
+from . import audit, calibration, datasets, features, label, metrics, models, recalibration, scale, strategies
 from ._version import __version__
 from .audit.audit import Audit
 from .errors import CusalError
@@ -31,6 +31,8 @@ __all__ = [
     "audit",
     "calibration",
     "datasets",
+    "features",
+    "label",
     "load_model",
     "metrics",
     "models",
