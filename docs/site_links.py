@@ -1,8 +1,8 @@
 """A hook of mkdocs: links that leave docs/ work on the site as they do in the repository.
 
-    ../CONTRIBUTING.md       a page of the site, made from that file
-    ../results/report.html   copied to the site, under repository/
-    ../results               a folder: a link to the repository, if pyproject.toml names its address, else plain text
+../CONTRIBUTING.md       a page of the site, made from that file
+../results/report.html   copied to the site, under repository/
+../results               a folder: a link to the repository, if pyproject.toml names its address, else plain text
 """
 
 import posixpath

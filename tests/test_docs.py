@@ -20,13 +20,18 @@ import cusal
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 ROOMS = ("audit", "calibration", "datasets", "features", "label", "models", "recalibration", "scale")
 SLOW = ("docs/start.md", "docs/how-to/experiments.md")
 COMMAND = [sys.executable, "-c", "from cusal.cli import main; main()"]
 
+# A kernel leaves sockets and loops behind, about which Python warns: it gets a process of its own.
+RUN_NOTEBOOK = "import run_notebooks, sys; from pathlib import Path; run_notebooks.run(*map(Path, sys.argv[1:]))"
+
 sys.path.insert(0, str(DOCS))
 import site_links  # noqa: E402
+import site_notebooks  # noqa: E402
 import site_reference  # noqa: E402
 import write_command_line  # noqa: E402
 
@@ -121,7 +126,9 @@ def test_the_reference_names_nothing_that_is_gone():
 def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
     named = set(re.findall(r"([\w/-]+\.md)", navigation))
-    assert {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} | set(site_links.PAGES.values()) == named
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+    notebooks = {f"notebooks/{path.stem}.md" for path in NOTEBOOKS}
+    assert pages | notebooks | set(site_links.PAGES.values()) == named
 
 
 @pytest.mark.parametrize(
@@ -144,3 +151,23 @@ def test_folders_lead_to_the_repository_where_its_address_is_known(monkeypatch):
     monkeypatch.setattr(site_links, "repository", lambda: "https://example.org/cusal")
     changed = site_links.changed_markdown("[runs](../results/mnist)", "results.md", str)
     assert changed == "[runs](https://example.org/cusal/tree/main/results/mnist)"
+
+
+@pytest.mark.slow
+@pytest.mark.needs("nbclient")
+@pytest.mark.needs("ipykernel")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_a_notebook_runs_from_top_to_bottom(path, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_NOTEBOOK, path, tmp_path], cwd=DOCS, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_a_notebook_is_stored_with_its_output_and_becomes_a_page(path):
+    text, pictures = site_notebooks.as_page(path)
+    assert text.startswith("# ")
+    assert "```text\n" in text
+    assert all(f"]({name})" in text for name in pictures)
+    assert "Error" not in text
