@@ -52,7 +52,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: "Files") -> s
 
 
 def changed_markdown(markdown: str, source: str, copy: Callable[[str], str]) -> str:
-    """Return the text of the page `source` with its links changed; `copy` brings a file of the repository to the site."""
+    """Return the text of the page `source` with its links changed; `copy` brings a file to the site."""
     made_from = {site: name for name, site in PAGES.items()}
     place = made_from.get(source, f"docs/{source}")
     return LINK_OR_CODE.sub(

@@ -7,6 +7,7 @@ and not run, because they need data, a server or a cluster. Grids, in `toml`, ar
 
 import importlib
 import inspect
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -22,7 +23,7 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
-ROOMS = ("audit", "calibration", "datasets", "features", "label", "models", "recalibration", "scale")
+ROOMS = [module.name for module in pkgutil.iter_modules(cusal.__path__) if module.ispkg and module.name[0] != "_"]
 SLOW = ("docs/start.md", "docs/how-to/experiments.md")
 COMMAND = [sys.executable, "-c", "from cusal.cli import main; main()"]
 
@@ -92,7 +93,8 @@ def public_names():
     """Return the full name of everything public: the front door, the rooms, strategies, metrics and errors."""
     names = {f"cusal.{name}" for name in cusal.__all__ if not inspect.ismodule(getattr(cusal, name))}
     for room in ROOMS:
-        names |= {f"cusal.{room}.{name}" for name in importlib.import_module(f"cusal.{room}").__all__}
+        exported = getattr(importlib.import_module(f"cusal.{room}"), "__all__", [])
+        names |= {f"cusal.{room}.{name}" for name in exported}
     own = [cusal.strategies.find(name) for name in cusal.strategies.names()]
     names |= {f"cusal.strategies.{value.__name__}" for value in own}
     for module in ("strategies", "metrics", "errors"):

@@ -90,12 +90,14 @@ def built(tmp_path_factory):
 @pytest.mark.slow
 def test_wheel_and_sdist_hold_the_package_and_nothing_private(built):
     sdist, wheel = built
-    held = zipfile.ZipFile(wheel).namelist()
+    with zipfile.ZipFile(wheel) as archive:
+        held = archive.namelist()
     source = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/cusal").rglob("*") if path.is_file()}
     wanted = {name for name in source if "__pycache__" not in name}
     assert wanted - set(held) == set()
     assert {name.split("/")[0] for name in held} == {"cusal", f"cusal-{cusal.__version__}.dist-info"}
-    packed = [name.split("/", 1)[1] for name in tarfile.open(sdist).getnames() if "/" in name]
+    with tarfile.open(sdist) as archive:
+        packed = [name.split("/", 1)[1] for name in archive.getnames() if "/" in name]
     assert {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml"} <= set(packed)
     assert sdist.stat().st_size < 5e6, "the sdist holds more than the package, its tests and its documents"
 
