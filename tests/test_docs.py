@@ -12,11 +12,14 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import typer.main
 
 import cusal
+from cusal.cli import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -77,6 +80,37 @@ def test_what_a_page_shows_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+def shown_commands(path):
+    """Return the lines of a page that call cusal in a block which is not run, as words."""
+    lines = [line.strip() for line in path.read_text().splitlines() if re.match(r"( {4,}|)cusal [a-z]", line)]
+    return [shlex.split(line, comments=True) for line in lines if "`" not in line]
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if shown_commands(path)], ids=name_of)
+def test_commands_that_a_page_shows_exist_with_their_options(path):
+    group = typer.main.get_command(app)
+    options = {
+        words: {"--help", *(word for parameter in command.params for word in parameter.opts)}
+        for words, command in write_command_line.commands(group, ())
+    }
+    for words in shown_commands(path):
+        called = next((name for name in options if tuple(words[1 : 1 + len(name)]) == name), None)
+        assert called, f"no such command: {' '.join(words)}"
+        used = {word.strip("[]").partition("=")[0] for word in words if re.match(r"\[?-{1,2}[a-z]", word)}
+        assert used <= options[called], f"no such option: {' '.join(words)}"
+
+
+@pytest.mark.needs("pydantic")
+@pytest.mark.parametrize("path", [path for path in PAGES if "```toml" in path.read_text()], ids=name_of)
+def test_grids_that_a_page_shows_can_be_read(path, tmp_path):
+    from cusal.bench.grid import read_grid
+
+    for number, text in enumerate(text for language, text in blocks(path) if language == "toml"):
+        grid = tmp_path / f"grid{number}.toml"
+        grid.write_text(text.replace(', "my_module:MyStrategy"', ""))
+        assert read_grid(str(grid)).values["strategies"]
+
+
 def test_links_between_the_documents_lead_somewhere():
     for path in [*PAGES, *ROOT.glob("*.md")]:
         for target in re.findall(r"\]\(([^)#\s]+)", path.read_text()):
@@ -85,6 +119,8 @@ def test_links_between_the_documents_lead_somewhere():
 
 
 def test_the_page_of_the_command_line_is_what_the_commands_say():
+    if f"typer=={version('typer')}\n" not in (ROOT / "requirements" / "constraints.txt").read_text():
+        pytest.skip("other versions of typer word the help differently")
     written = (DOCS / "command-line.md").read_text()
     assert written == write_command_line.page(), "run python docs/write_command_line.py"
 
