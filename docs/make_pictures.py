@@ -1,6 +1,6 @@
-"""Make the pictures of docs/start.md by running the code on that page: python docs/make_pictures.py
+"""Make the pictures of docs/start.md and choosing.md by running the code on these pages: python docs/make_pictures.py
 
-Every other file that the page writes stays in a folder that is removed.
+Every other file that a page writes stays in a folder that is removed.
 """
 
 import os
@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 DOCS = Path(__file__).parent
+PAGES = ("start.md", "choosing.md")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -25,10 +26,11 @@ def run_page(path: Path) -> None:
 
 
 def main() -> None:
-    """Run docs/start.md and keep its pictures."""
+    """Run the pages and keep their pictures."""
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        run_page(DOCS / "start.md")
+        for page in PAGES:
+            run_page(DOCS / page)
         for picture in sorted(Path(folder).glob("*.svg")):
             shutil.copy(picture, DOCS / "images" / picture.name)
             print(picture.name)

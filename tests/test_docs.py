@@ -27,7 +27,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 ROOMS = [module.name for module in pkgutil.iter_modules(cusal.__path__) if module.ispkg and module.name[0] != "_"]
-SLOW = ("docs/start.md", "docs/how-to/experiments.md")
+SLOW = ("docs/start.md", "docs/choosing.md", "docs/how-to/experiments.md")
 COMMAND = [sys.executable, "-c", "from cusal.cli import main; main()"]
 
 # A kernel leaves sockets and loops behind, about which Python warns: it gets a process of its own.
@@ -74,7 +74,7 @@ def test_what_a_page_shows_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
             exec(compile(text, str(path), "exec"), namespace)
         elif language == "console":
             run_commands(text)
-    for picture in re.findall(r"images/(start-[\w-]+\.svg)", path.read_text()):
+    for picture in re.findall(r"images/((?:start|choosing)-[\w-]+\.svg)", path.read_text()):
         assert (tmp_path / picture).exists(), f"the code of {path.name} does not make {picture}"
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
