@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
 OLDEST := .venv-oldest
+DOCS := .venv-docs
 BIN := $(VENV)/bin
 # Tests of libraries that need older versions than the others: requirements/peers-older.txt.
 WITH_OLDER := tests/adapters/test_skactiveml_conformance.py tests/adapters/test_modal_adapter.py \
@@ -21,7 +22,8 @@ MAKE_VENV = $(PYTHON) -m venv $(1) 2>/dev/null || { $(PYTHON) -m venv --clear --
 	$(PYTHON) -m pip --quiet --disable-pip-version-check --python $(1)/bin/python install pip; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo label-demo check test test-slow test-peers test-oldest coverage durations fuzz lint format hooks constraints bench clean
+.PHONY: help demo label-demo docs check test test-slow test-peers test-oldest coverage durations fuzz lint format hooks \
+	constraints bench clean
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,6 +35,10 @@ demo: $(VENV)/.demo  ## Compare strategies on handwritten digits and write demo/
 label-demo: $(VENV)/.label  ## Label 2,000 handwritten digits in the browser; starting again continues
 	@mkdir -p demo && $(BIN)/python -m cusal.label.demo demo/digits
 	@$(BIN)/cusal label demo/digits --classes 0,1,2,3,4,5,6,7,8,9 $(LABEL_OPTIONS)
+
+docs: $(DOCS)/.docs  ## Build the site into build/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	$(DOCS)/bin/python docs/check_site.py build/site
 
 check: lint $(VENV)/.compiled  ## Before every commit: lint, types, and the tests that take a fraction of a second each
 	$(BIN)/python $(PYTEST) --quick
@@ -74,7 +80,7 @@ hooks: $(VENV)/.test  ## Let git run ruff and mypy before each commit, and make 
 
 constraints: $(VENV)/bin/python  ## Take the newest version of every dependency, and write it to requirements/constraints.txt
 	$(BIN)/python $(PIP_INSTALL) --dry-run --ignore-installed --report $(VENV)/newest.json \
-		$(TORCH) --requirement requirements/peers.txt --editable ".[$(EXTRAS)]"
+		$(TORCH) --requirement requirements/peers.txt --requirement requirements/docs.txt --editable ".[$(EXTRAS)]"
 	$(BIN)/python requirements/write_constraints.py $(VENV)/newest.json requirements/constraints.txt
 
 bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against alternatives, into benchmarks/results
@@ -98,8 +104,8 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(PEERS)/bin/python benchmarks/strategies.py
 	$(PEERS)/bin/python benchmarks/rounds.py
 
-clean:  ## Remove the environments and the demo
-	rm -rf $(VENV) $(PEERS) $(OLDEST) demo .coverage
+clean:  ## Remove the environments, the site and the demo
+	rm -rf $(VENV) $(PEERS) $(OLDEST) $(DOCS) build demo .coverage
 
 $(VENV)/bin/python:
 	@echo "Creating $(VENV) ..."
@@ -139,4 +145,10 @@ $(OLDEST)/.oldest: pyproject.toml requirements/oldest.txt
 	@echo "Creating $(OLDEST) ..."
 	@$(call MAKE_VENV,$(OLDEST))
 	@$(OLDEST)/bin/python $(PIP_INSTALL) --requirement requirements/oldest.txt --editable '.[bench,parquet,postgres]'
+	@touch $@
+
+$(DOCS)/.docs: requirements/constraints.txt requirements/docs.txt
+	@echo "Creating $(DOCS) ..."
+	@$(call MAKE_VENV,$(DOCS))
+	@$(DOCS)/bin/python $(PIP) --requirement requirements/docs.txt
 	@touch $@

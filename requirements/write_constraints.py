@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 HEAD = """\
-# Every package of the test and peers environments, passed to pip by the Makefile, so that a new release of one of
-# them breaks nothing here. `make constraints` writes this file.
+# Every package of the environments of tests, peers and site, passed to pip by the Makefile, so that a new release of
+# one of them breaks nothing here. `make constraints` writes this file.
 """
 
 

@@ -34,7 +34,7 @@ PAPERS = ("mnist", "fashion_mnist")  # one experiment each, set beside the paper
 OTHERS = ("ablations", "small", "networks")  # many experiments each
 SUITES = ("light",)  # suites of tasks, with several heads each
 SEEDS = {"chosen": range(5), "confirm": range(5, 10)}  # what was chosen by, and what is to confirm it
-WITH_TABLES = ("docs/results", "docs/ablations", "docs/light-heads", "docs/networks-few-labels", "README")
+WITH_TABLES = ("docs/results", "docs/ablations", "docs/light-heads", "docs/networks-few-labels")
 DOCUMENTS = [ROOT / f"{name}.md" for name in WITH_TABLES]
 
 HALVES = (420, 220)  # labels of margin, and of the presets NAME-best beside it

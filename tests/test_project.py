@@ -1,10 +1,9 @@
-"""What holds for the project as a whole: layers, public names, docstrings, README, import cost."""
+"""What holds for the project as a whole: layers, public names, docstrings, import cost."""
 
 import ast
 import doctest
 import importlib
 import pkgutil
-import re
 import subprocess
 import sys
 import tomllib
@@ -38,9 +37,8 @@ LAYERS = [
     "cli",
 ]
 
-# Adapters import the libraries of requirements/peers.txt; their page has a test in tests/adapters.
+# Adapters import the libraries of requirements/peers.txt.
 ADAPTERS = ("cusal.adapters.", "cusal.strategies._skactiveml")
-PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "adapters.md")]
 
 
 def needing_peers(modules):
@@ -106,22 +104,6 @@ def test_examples_in_docstrings_run(module):
         doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE, raise_on_error=True)
     except doctest.UnexpectedException as error:
         raise error.exc_info[1] from None  # a missing package skips the test, as it does elsewhere
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_python_in_the_documents_runs_as_it_stands(path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
-    for block in blocks:
-        exec(compile(block, str(path), "exec"), {"__name__": "__main__"})
-    assert blocks or path.name != "README.md"
-
-
-def test_links_between_the_documents_lead_somewhere():
-    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
-        for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
-            if not target.startswith("http"):
-                assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
 def test_the_stub_of_the_strategies_names_none_that_is_gone():

@@ -1,4 +1,4 @@
-from . import adapters, audit, calibration, datasets, metrics, models, recalibration, scale, strategies
+from . import adapters, audit, calibration, datasets, features, label, metrics, models, recalibration, scale, strategies
 from ._version import __version__
 from .audit.audit import Audit
 from .errors import CusalError
@@ -32,6 +32,8 @@ __all__ = [
     "audit",
     "calibration",
     "datasets",
+    "features",
+    "label",
     "load_model",
     "metrics",
     "models",
