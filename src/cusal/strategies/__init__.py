@@ -11,7 +11,7 @@ from typing import Any
 
 from cusal._import_name import import_name, is_import_name
 from cusal.errors import InvalidInput, UnknownName
-from cusal.strategies._of_skactiveml import adapted, check_installed, is_theirs
+from cusal.strategies import _of_skactiveml as _skactiveml
 from cusal.strategies._strategy import Strategy
 
 
@@ -58,10 +58,10 @@ def find(name: str) -> type[Strategy]:
     Margin()
     """
     if isinstance(name, str) and is_import_name(name):
-        check_installed(name)
+        _skactiveml.check_installed(name)
         found = import_name(name, "strategy")
-        if is_theirs(found):
-            return adapted(found)
+        if _skactiveml.is_theirs(found):
+            return _skactiveml.adapted(found)
         if not (isinstance(found, type) and issubclass(found, Strategy)):
             raise InvalidInput(f"{name!r} is not a strategy; expected a class that derives from cusal.Strategy.")
         return found
