@@ -21,10 +21,11 @@ def summary(audit: Audit) -> str:
         return f"{audit.checks} items were checked, but not the first ones of the audit's order: check those first."
     if audit.checks >= len(audit):
         return f"All {len(audit):,} predictions are checked: {share.estimate:.2%} of them are right."
+    wider = "wider " if anytime.low <= share.low and share.high <= anytime.high else ""  # not always, with few checks
     sentences = [
         f"About {_per_cent(share.estimate)} of the {len(audit):,} predictions are right: between "
         f"{_per_cent(share.low)} and {_per_cent(share.high)}, with 95 % confidence, from {share.checks} checks.",
-        f"If you look at this after every few checks, read the wider range {_per_cent(anytime.low)} to "
+        f"If you look at this after every few checks, read the {wider}range {_per_cent(anytime.low)} to "
         f"{_per_cent(anytime.high)}, which holds however often you look.",
         _worst(audit.by_class(), share.estimate),
         _next_step(audit, share),
