@@ -32,6 +32,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from scipy.special import softmax
 from scipy.stats import wilcoxon
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import PCA
@@ -40,6 +41,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from cusal import datasets, metrics
 from cusal.features import TextFeatures
@@ -190,6 +192,18 @@ def fit_pooled(task: Task, labels: int, model: Callable[[], Any] = PoolClassifie
     return fitted.predict_proba, fitted.classes_
 
 
+def fit_support_vectors(task: Task, labels: int) -> Fitted:
+    """Fit an SVM with its default kernel; its scores as probabilities, since folds need more labels of each class."""
+    rows = task.order[:labels]
+    fitted = SVC().fit(task.pool[rows], task.pool_labels[rows])
+
+    def probabilities(items: Any) -> NDArray[Any]:
+        scores = fitted.decision_function(items)
+        return softmax(np.column_stack([-scores, scores]) if scores.ndim == 1 else scores, axis=1)
+
+    return probabilities, fitted.classes_
+
+
 def regression(C: float = 1.0, weight: str | None = None) -> Any:
     return LogisticRegression(C=C, class_weight=weight, max_iter=1000)
 
@@ -204,6 +218,7 @@ HEADS: dict[str, Callable[[Task, int], Fitted]] = {
     "LR scaled, C = 30, balanced": partial(fit_scaled, partial(regression, 30.0, "balanced")),
     "LR, C by cross-validation": partial(fit_plain, searched),
     "random forest": partial(fit_plain, partial(RandomForestClassifier, random_state=0)),
+    "SVM": fit_support_vectors,
     "PoolClassifier": fit_pooled,
     "PoolClassifier, no pool": lambda task, labels: fit_plain(PoolClassifier, task, labels),
 }
