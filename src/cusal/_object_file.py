@@ -299,8 +299,9 @@ class _Reader:
 
 def is_object_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is one that `write_objects` wrote, not a pickle of an earlier version."""
+    place = as_path(path)
     try:
-        return not os.access(path, os.R_OK) or as_path(path).is_dir() or zipfile.is_zipfile(path)
+        return not os.access(place, os.R_OK) or place.is_dir() or zipfile.is_zipfile(place)
     except OSError:  # a name that no file can have, which reading says
         return True
 

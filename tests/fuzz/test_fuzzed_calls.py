@@ -101,6 +101,8 @@ def test_no_public_function_is_left_out() -> None:
     missing = set()
     rooms = ["cusal", *(f"cusal.{room.name}" for room in pkgutil.iter_modules(cusal.__path__) if room.ispkg)]
     for room in rooms:
+        if room == "cusal.adapters":
+            continue  # its names need the libraries of requirements/peers.txt
         module = importlib.import_module(room)
         for name in getattr(module, "__all__", ()):
             if inspect.isfunction(found := getattr(module, name)) and name not in reached:
