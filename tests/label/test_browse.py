@@ -113,7 +113,7 @@ def test_predictions_are_those_of_the_last_round(browsed):
     assert browsed.predictions().items.tolist() == [5]
     assert browsed.predictions() is browsed.predictions()
     browsed.add_round(Round(4, 4, {}, b"nonsense"))
-    with pytest.raises(ProjectError, match="cannot be read"):
+    with pytest.raises(ProjectError, match="what the last round predicted is damaged"):
         browsed.predictions()
 
 

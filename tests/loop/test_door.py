@@ -367,7 +367,7 @@ def test_margin_and_others_need_no_labels():
 
 
 def test_a_strategy_of_ones_own_is_named_by_module_and_class(tmp_path, monkeypatch):
-    (tmp_path / "my_strategies.py").write_text(
+    (tmp_path / "door_strategies.py").write_text(
         "from dataclasses import dataclass\n"
         "import cusal\n"
         "@dataclass(frozen=True)\n"
@@ -379,13 +379,13 @@ def test_a_strategy_of_ones_own_is_named_by_module_and_class(tmp_path, monkeypat
     )
     monkeypatch.syspath_prepend(tmp_path)
     probs = [[0.5, 0.5], [0.9, 0.1]]
-    query = cusal.query(probs, batch_size=1, strategy="my_strategies:Surest", power=2.0)
+    query = cusal.query(probs, batch_size=1, strategy="door_strategies:Surest", power=2.0)
     assert query.indices.tolist() == [1]
-    assert query.strategy == "my_strategies:Surest"
+    assert query.strategy == "door_strategies:Surest"
     with pytest.raises(InvalidInput, match=r"not a strategy; expected a class that derives from cusal\.Strategy"):
-        cusal.strategies.find("my_strategies:nothing")
+        cusal.strategies.find("door_strategies:nothing")
     with pytest.raises(UnknownName, match="named 'Sureest'; did you mean 'Surest'"):
-        cusal.strategies.find("my_strategies:Sureest")
+        cusal.strategies.find("door_strategies:Sureest")
     with pytest.raises(InvalidInput, match="there is no module 'no_such_module'"):
         cusal.strategies.find("no_such_module:Name")
     with pytest.raises(UnknownName, match="did you mean 'margin'"):
