@@ -15,7 +15,8 @@ import cusal
 from cusal.audit.prediction_table import Columns, read_predictions
 from cusal.audit.report import write_report
 from cusal.bench.report import Curves, write_curves
-from cusal.bench.store import Run, Store
+from cusal.bench.spec import Spec
+from cusal.bench.store import Store
 from cusal.errors import CusalError, DataError
 from cusal.label import NewItem, Project, Settings, write_export
 
@@ -81,8 +82,9 @@ def write_folder(request: pytest.FixtureRequest, sources: Path) -> Iterator[Writ
 
     def export_store(path: Path) -> None:
         with Store(":memory:") as store:
-            store.add([Run("0123456789abcdef", "try", "normal", "margin", 0, 3, 4, "{}")])
-            claim = store.claim(["0123456789abcdef"])
+            spec = Spec("try", "margin", "normal", "margin", seed=0, rounds=3, batch_size=4, warm_up=20, network={})
+            store.add([spec.run])
+            claim = store.claim([spec.id])
             assert claim is not None
             for record in rounds():
                 items = [] if record.query is None else record.query.indices.tolist()
