@@ -91,3 +91,7 @@ def test_the_text_table_shows_the_last_round(curves: Curves) -> None:
     assert lines[5] == "Test set after 30 labels: mean ± standard deviation over 3 seeds."
     assert f"{100 * curves.values[ACCURACY][0, :, 4].mean():.1f}" in lines[2]
     assert TEST_ACCURACY.short in lines[0]
+
+
+def test_the_text_table_says_that_no_run_has_ended() -> None:
+    assert text_table(hand_made({"a": [[0.5, 0.4]]})).splitlines()[-1] == "No run has come to its end yet."

@@ -235,7 +235,9 @@ def text_table(curves: Curves) -> str:
         for line in [lines[0], rule, *lines[1:]]
     ]
     seeds = f"{len(curves.seeds)} seed{'s' if len(curves.seeds) > 1 else ''}"
-    table.append(f"Test set after {_last_labels(curves)}: mean ± standard deviation over {seeds}.")
+    ended = np.isfinite(curves.labelled[-1])
+    spread = f"Test set after {_last_labels(curves)}: mean ± standard deviation over {seeds}."
+    table.append(spread if ended else "No run has come to its end yet.")
     if any(cell.bold for column in columns for cell in column):
         table.append(f"* better than every other (paired t-test over seeds, Holm-corrected, p < {LEVEL:g})")
     return "\n".join([*table, *coincidences(curves)])
