@@ -15,7 +15,8 @@ import cusal
 from cusal.audit.prediction_table import Columns, read_predictions
 from cusal.audit.report import write_report
 from cusal.bench.report import Curves, write_curves
-from cusal.bench.store import Run, Store
+from cusal.bench.spec import Spec
+from cusal.bench.store import Store
 from cusal.errors import CusalError, DataError
 from cusal.label import NewItem, Project, Settings, write_export
 
@@ -81,8 +82,9 @@ def write_folder(request: pytest.FixtureRequest, sources: Path) -> Iterator[Writ
 
     def export_store(path: Path) -> None:
         with Store(":memory:") as store:
-            store.add([Run("a", "try", "normal", "margin", 0, 3, 4, "{}")])
-            claim = store.claim(["a"])
+            spec = Spec("try", "margin", "normal", "margin", seed=0, rounds=3, batch_size=4, warm_up=20, network={})
+            store.add([spec.run])
+            claim = store.claim([spec.id])
             assert claim is not None
             for record in rounds():
                 items = [] if record.query is None else record.query.indices.tolist()
@@ -106,14 +108,14 @@ def refused(write: Write, path: Path) -> str:
 
 
 def test_a_missing_folder_is_named(write_file: Write, tmp_path: Path) -> None:
-    assert "make" in refused(write_file, tmp_path / "none" / "file.out")
+    assert "make" in refused(write_file, tmp_path / "none" / "file.csv")
     assert content(tmp_path) == {}
 
 
 def test_a_folder_where_a_file_is_expected_is_named(write_file: Write, tmp_path: Path) -> None:
-    (tmp_path / "file.out").mkdir()
-    refused(write_file, tmp_path / "file.out")
-    assert [path.name for path in tmp_path.rglob("*")] == ["file.out"]
+    (tmp_path / "file.csv").mkdir()
+    refused(write_file, tmp_path / "file.csv")
+    assert [path.name for path in tmp_path.rglob("*")] == ["file.csv"]
 
 
 def test_a_file_in_the_path_is_named(write_file: Write, tmp_path: Path) -> None:
@@ -130,7 +132,7 @@ def test_a_file_where_a_folder_is_expected_is_named(write_folder: Write, tmp_pat
 
 
 def test_a_full_disk_leaves_the_file_that_was_there(write_file: Write, tmp_path: Path, little_space) -> None:
-    path = tmp_path / "file.out"
+    path = tmp_path / "file.csv"
     write_file(path)
     before = content(tmp_path)
     with little_space(200):
@@ -152,11 +154,11 @@ def test_a_full_disk_leaves_the_folder_that_was_there(write_folder: Write, tmp_p
 
 
 def test_a_file_that_may_not_be_written_is_named(write_file: Write, open_folder: Path, read_only) -> None:
-    write_file(open_folder / "file.out")
+    write_file(open_folder / "file.csv")
     before = content(open_folder)
     with read_only(open_folder):
-        refused(write_file, open_folder / "other.out")
-        refused(write_file, open_folder / "file.out")
+        refused(write_file, open_folder / "other.csv")
+        refused(write_file, open_folder / "file.csv")
     assert content(open_folder) == before
 
 

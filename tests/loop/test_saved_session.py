@@ -213,10 +213,10 @@ def test_files_never_run_code_without_trust(tmp_path):
 
 
 def test_files_that_unpack_to_gigabytes_are_refused(tmp_path):
-    with zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("content.json", "w") as part:
-            for _ in range(260):
-                part.write(b" " * (1 << 20))
+    compressed = zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED)
+    with compressed as archive, archive.open("content.json", "w") as part:
+        for _ in range(260):
+            part.write(b" " * (1 << 20))
     with pytest.raises(DataError, match="a part that unpacks to 260 MB"):
         cusal.Session.load(tmp_path / "bomb", X)
 
