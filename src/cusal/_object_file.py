@@ -6,8 +6,9 @@
     pickles/N.pickle       what has no other form, for instance a function; read only from files that are trusted
 
 Objects of classes of cusal, scikit-learn and torch.nn are rebuilt without trust. Any other class would have to be
-imported, which runs the code of its module; that needs trust too. A scikit-learn estimator is written as its settings:
-a fitted one raises `FittedEstimator`, unless it may be pickled.
+imported, which runs the code of its module; that needs trust too. So does what could run code later although it is
+cusal's or scikit-learn's: classes of rooms that import modules by name, and estimators that read pickles from a cache.
+A scikit-learn estimator is written as its settings: a fitted one raises `FittedEstimator`, unless it may be pickled.
 """
 
 import importlib
@@ -27,9 +28,11 @@ from cusal._arrays import DAMAGED
 from cusal._files import write_whole
 from cusal.errors import CusalError, DataError, InvalidInput
 
-SAFE = ("cusal.", "sklearn.", "torch.nn.")
+ROOMS = ("calibration", "features", "loop", "models", "recalibration", "strategies")  # of what sessions hold
+SAFE = (*(f"cusal.{room}." for room in ROOMS), "sklearn.", "torch.nn.")
 SMALL = 64  # arrays of up to this many numbers are written into the JSON
 LARGE = 1 << 20  # bytes from which on a part is not compressed: it is numbers, which hardly get smaller
+LARGEST, RATIO = 1 << 28, 20  # bytes of a part, unpacked; larger ones are numbers, which hardly get smaller
 KINDS = ("tuple", "dict", "array", "tensor", "name", "estimator", "object", "module", "pickle")
 FUNCTIONS = ("sklearn.feature_selection.", "sklearn.metrics.")  # whose functions are settings of estimators
 Node = Any  # what JSON holds
@@ -89,7 +92,8 @@ def read_objects(path: str | os.PathLike[str] | io.BytesIO, *, trusted: bool = F
     path = path if isinstance(path, io.BytesIO) else as_path(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            return _Reader(archive, str(path), trusted).decode(json.loads(archive.read("content.json")))
+            reader = _Reader(archive, str(path), trusted)
+            return reader.decode(json.loads(reader.read("content.json")))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}; expected one written by save().") from None
     except CusalError:
@@ -204,6 +208,16 @@ class _Reader:
         self.archive, self.path, self.trusted = archive, path, trusted
         self._tensors: dict[str, Any] | None = None
 
+    def read(self, name: str) -> bytes:
+        """Return a part, unless it unpacks to much more than any that `write_objects` wrote."""
+        part = self.archive.getinfo(name)
+        if part.file_size > max(LARGEST, RATIO * part.compress_size):
+            raise DataError(
+                f"{self.path} holds a part that unpacks to {part.file_size >> 20} MB, which no file of cusal does; "
+                "get it from where it was written."
+            )
+        return self.archive.read(name)
+
     def decode(self, node: Node) -> Any:
         if isinstance(node, list):
             return [self.decode(part) for part in node]
@@ -221,7 +235,7 @@ class _Reader:
 
     def _array(self, node: Node) -> Any:
         if "in" in node:
-            return np.load(io.BytesIO(self.archive.read(node["in"])), allow_pickle=False)
+            return np.load(io.BytesIO(self.read(node["in"])), allow_pickle=False)
         return np.array(node["of"], dtype=node["type"]).reshape(node["shape"])
 
     def _tensor(self, node: Node) -> Any:
@@ -229,7 +243,7 @@ class _Reader:
         from safetensors.torch import load
 
         if self._tensors is None:
-            self._tensors = load(self.archive.read("weights.safetensors"))
+            self._tensors = load(self.read("weights.safetensors"))
         tensor = self._tensors[node["in"]]
         return tensor.to(memory_format=torch.channels_last) if node["channels_last"] else tensor
 
@@ -244,10 +258,15 @@ class _Reader:
         kind = self._class(node["class"])
         if not hasattr(kind, "get_params") and not self.trusted:  # calling a class of another kind may do anything
             raise ValueError(f"{node['class']} is not an estimator")
-        return kind(**self.decode(node["settings"]))
+        settings = self.decode(node["settings"])
+        if settings.get("memory") is not None:
+            self._need_trust(f"a {node['class']} with a cache folder, whose files are pickles")
+        return kind(**settings)
 
     def _object(self, node: Node) -> Any:
         kind = self._class(node["class"])
+        if hasattr(kind, "get_params") and not kind.__module__.startswith("cusal."):  # it is written by its settings
+            self._need_trust(f"the state of a {node['class']}")
         value = kind.__new__(kind)
         state = self.decode(node["state"])
         if hasattr(value, "__setstate__"):
@@ -274,7 +293,7 @@ class _Reader:
 
     def _pickle(self, node: Node) -> Any:
         self._need_trust(f"a {node['class']} as a pickle")
-        return pickle.loads(self.archive.read(node["in"]))
+        return pickle.loads(self.read(node["in"]))
 
     def _class(self, name: str) -> Any:
         module, _, qualified = name.partition(":")

@@ -187,6 +187,17 @@ def test_files_never_run_code_without_trust(tmp_path):
         {"#": "estimator", "class": "sklearn.base:np.memmap", "settings": {"#": "dict", "of": []}},
         {"#": "object", "class": "cusal._object_file:zipfile.ZipFile", "state": None},
         {"#": "estimator", "class": "cusal._progress:Progress", "settings": {"#": "dict", "of": [["total", 1]]}},
+        # Classes of cusal that import a module by its name, or open files, when something calls their methods.
+        {"#": "object", "class": "cusal.label.export.vectorisers:OwnFunction", "state": None},
+        {"#": "object", "class": "cusal.label.worker.vectors:FunctionMaker", "state": None},
+        {"#": "object", "class": "cusal.bench.store:Store", "state": None},
+        # An estimator whose fit reads pickles from a folder, by its settings and by its state.
+        {
+            "#": "estimator",
+            "class": "sklearn.pipeline:Pipeline",
+            "settings": {"#": "dict", "of": [["steps", []], ["memory", "cache"]]},
+        },
+        {"#": "object", "class": "sklearn.pipeline:Pipeline", "state": {"#": "dict", "of": [["memory", "cache"]]}},
         {"#": "pickle", "class": "x:Y", "in": "pickles/0.pickle"},
         {"#": "name", "of": "os:system"},
         {"#": "name", "of": "numpy:load"},
@@ -199,6 +210,15 @@ def test_files_never_run_code_without_trust(tmp_path):
         with pytest.raises(DataError, match=r"trusted=True|is no type or function|is not an estimator"):
             cusal.Session.load(tmp_path / "forged", X)
         del tree["of"][0]
+
+
+def test_files_that_unpack_to_gigabytes_are_refused(tmp_path):
+    compressed = zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED)
+    with compressed as archive, archive.open("content.json", "w") as part:
+        for _ in range(260):
+            part.write(b" " * (1 << 20))
+    with pytest.raises(DataError, match="a part that unpacks to 260 MB"):
+        cusal.Session.load(tmp_path / "bomb", X)
 
 
 @pytest.mark.parametrize("at", [0.0, 0.3, 0.6, 0.95])

@@ -209,7 +209,7 @@ def test_the_driver_cancels_what_runs_when_it_is_stopped(cluster: Any, tmp_path:
     assert not Path(f"/proc/{pid}").exists()
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:99999", "nowhere.invalid:6379", "nonsense", "auto"])
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:99999", "nowhere.invalid:6379", "nonsense"])
 def test_no_cluster_at_an_address_is_one_line(tmp_path: Path, pool: Pool, address: str) -> None:
     path = write_part(tmp_path, "pool", "npy", pool.probs)
     run = score_by_ray(tmp_path, path, "--address", address)

@@ -9,6 +9,7 @@ from typing import Any
 from cusal.errors import DataError, InvalidInput, ProjectError
 from cusal.label.sources import ReadIn, Source, SourceOptions, default_place, open_source, read_in
 from cusal.label.store import ClassChange, Project
+from cusal.label.store.own_code import require_named
 
 FIRST_ROWS = 5_000  # of a table; the worker reads the rest
 FIRST_IMAGES = 20_000  # to list files takes less time than to read rows
@@ -75,6 +76,7 @@ def start_project(options: Options) -> Started:
     else:
         source = _continue(project, options, changes)
     try:
+        require_named(project.settings)
         if project.settings.wrong_class is not None:
             from cusal.label.audits.beginning import begin_audit  # loads SciPy, which labelling can do without
 

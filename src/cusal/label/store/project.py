@@ -17,6 +17,7 @@ from cusal.label.store.connection import Connected
 from cusal.label.store.items import Items
 from cusal.label.store.journal import Journal
 from cusal.label.store.known_labels import KnownLabels
+from cusal.label.store.own_code import remember
 from cusal.label.store.queue import Queue
 from cusal.label.store.records import Settings
 from cusal.label.store.rounds import Rounds
@@ -96,6 +97,7 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
         ProjectError
             If there is a project already, or the place cannot be written.
         """
+        remember((settings.features, settings.model))
         path = None if "://" in str(place) else Path(place).expanduser()
         if path is None or path.exists() or not path.parent.is_dir():  # the last two end with an error that says so
             _make(str(place), settings)
@@ -141,6 +143,7 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
         UnknownName, InvalidInput
             If there is no such setting, or the value is out of range.
         """
+        remember(changes.get(name) for name in ("features", "model"))
         with self._writing() as connection:
             settings = changed(read_settings(connection), changes)
             write_settings(connection, settings)

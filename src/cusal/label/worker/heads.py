@@ -6,6 +6,8 @@ from typing import Any
 
 from cusal._import_name import import_name
 from cusal._protocol import Model
+from cusal.errors import InvalidInput
+from cusal.label.store.own_code import require_named
 from cusal.label.store.records import Settings
 from cusal.loop.arguments import as_model
 
@@ -19,6 +21,7 @@ def suited_model(settings: Settings, labels: int) -> Model:
     By default that is the one for few labels. Where the data brought thousands, it is a logistic regression.
     """
     if settings.model:
+        require_named(settings)
         return named_model(settings.model)
     if labels <= MOST_FOR_KERNEL:
         from cusal.models import PoolClassifier
@@ -58,6 +61,8 @@ def named_model(name: str) -> Model:
     LogisticRegression()
     """
     found: Any = import_name(name, "model")
+    if name.startswith("sklearn.") and not hasattr(found, "get_params"):  # anybody's project may name scikit-learn's
+        raise InvalidInput(f"{name} is no model of scikit-learn; name one of its classes.")
     return as_model(found() if isinstance(found, type) or not hasattr(found, "fit") else found)
 
 

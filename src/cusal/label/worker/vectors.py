@@ -32,6 +32,7 @@ from cusal.features.sentences import WIDTH as SENTENCE_WIDTH
 from cusal.features.sentences import stream_sentence_vectors
 from cusal.features.tables import TableFeatures
 from cusal.features.texts import TextFeatures
+from cusal.label.store.own_code import require_named
 from cusal.label.store.project import Project
 from cusal.label.store.records import Settings
 
@@ -202,6 +203,7 @@ def makers_of(project: Project, settings: Settings) -> list[Maker]:
     if named and named.lower().endswith(".npy"):
         return [FileMaker(project, named)]
     if named and ":" in named:
+        require_named(settings)
         return [FunctionMaker(project, named, kind)]
     known: dict[str, dict[str, list[Maker]]] = {
         "text": {"tfidf": [TextMaker(project)], "minilm": [TextMaker(project), SentenceMaker(project)]},
