@@ -278,11 +278,26 @@ def test_classes_are_changed_and_changes_undone(server, new_context):
     page.get_by_text("advert was merged.").wait_for()
     assert names() == ["invoice", "form"]
     assert server.project.label_counts() == {0: 4}
-    for _ in range(2):
+    for said in ("advert is a class of its own again.", "private is back."):
         page.locator("#undo").click()
-        page.wait_for_timeout(300)
+        page.get_by_text(said).wait_for()
     page.get_by_label("Name of private").wait_for()
     assert server.project.label_counts() == {0: 2, 1: 1, 2: 1}
+
+
+def test_undo_beside_the_classes_takes_no_label_and_beside_items_no_class(server, new_context):
+    page = open_label(new_context(), server)
+    page.keyboard.press("z")
+    page.get_by_text("There is nothing to undo.").wait_for()
+    page.keyboard.press("1")
+    wait_saved(page)
+    page.goto(server.url + "/classes")
+    for left in (2, 1):
+        page.locator("#undo").click()
+        page.locator("#how-many", has_text=f"{left} class").wait_for()
+    page.locator("#undo").click()
+    page.get_by_text("No change of the classes is left to undo.").wait_for()
+    assert server.project.labels() == {0: 0}
 
 
 def test_two_people_never_see_the_same_item(server, new_context):

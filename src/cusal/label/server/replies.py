@@ -136,9 +136,10 @@ class AnswersReply(Reply):
 
 
 class UndoneReply(Reply):
-    """What was undone."""
+    """What was undone; `words` say it where the classes are concerned."""
 
     kind: str
+    words: str | None = None
     items: list[ItemReply]
 
 

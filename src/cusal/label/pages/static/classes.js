@@ -182,8 +182,8 @@ async function remove(found) {
 const done = (words) => note(words, { act: ["Undo", undo], seconds: 8 });
 
 async function undo() {
-  const { reply } = await page.queue.add({ op: "undo", person: page.person }).done;
-  note(reply.undone ? "Undone." : "There is nothing to undo.");
+  const { reply } = await page.queue.add({ op: "undo", person: page.person, of: "classes" }).done;
+  note(reply.undone ? (reply.undone.words ?? "Undone.") : "No change of the classes is left to undo.");
   await page.refresh();
   draw();
 }
