@@ -6,7 +6,7 @@ import { markReady, openPage, watchStatus } from "./page.js";
 import { curveChart, intervalBar } from "./charts.js";
 import { drawAgreement } from "./agreement.js";
 import { doneOf } from "./task.js";
-import { count, plural } from "./words.js";
+import { count, plural, whole } from "./words.js";
 
 await openPage();
 let seen = null;
@@ -119,7 +119,7 @@ function drawClasses(classes) {
       "tr",
       {},
       element("th", { scope: "row" }, breakable(name)),
-      [count(items), count(checks), `${Math.round(100 * estimate)} %`, `${Math.round(100 * low)} to ${Math.round(100 * high)} %`].map((cell) =>
+      [count(items), count(checks), `${whole(estimate)} %`, `${whole(low)} to ${whole(high)} %`].map((cell) =>
         element("td", {}, cell),
       ),
     ),
