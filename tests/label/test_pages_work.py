@@ -1,5 +1,7 @@
 """What people do on the pages: name the first classes, correct, label many, browse, change classes, see progress."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from pages_browser import (
@@ -355,6 +357,27 @@ def test_two_people_never_see_the_same_item(server, new_context):
     assert len(answers_in_order(server.project)) == 20
     assert len(server.project.labels()) == 20
     assert server.project.progress()["by_person"] == {"Anna": 10, "Ben": 10}
+
+
+def test_with_an_overlap_of_two_each_item_is_answered_twice_and_agreement_is_shown(
+    tmp_path, serve_project, new_context
+):
+    project = text_project(
+        tmp_path / "twice.cusal.db", [f"Letter {row}" for row in range(10)], ["yes", "no"], overlap=2
+    )
+    add_round(project)
+    server = serve_project(project)
+    for name, keys in (("Anna", "1111122222"), ("Ben", "1111222221")):
+        kept = {"origin": server.url, "localStorage": [{"name": "cusal:person", "value": name}]}
+        page = open_label(new_context(storage_state={"cookies": [], "origins": [kept]}), server)
+        for key in keys:
+            page.keyboard.press(key)
+        page.get_by_text("Every item is answered").wait_for()
+        wait_saved(page)
+    assert Counter(one.item for one in project.answers()) == dict.fromkeys(range(10), 2)
+    go(page, server.url + "/progress")
+    assert "Anna and Ben0.6010" in page.locator("#agreement").text_content()  # kappa: (0.8 - 0.5) / (1 - 0.5)
+    page.get_by_role("link", name="Look at 2 disagreements").wait_for()
 
 
 def test_a_name_is_asked_where_items_go_to_several_people(tmp_path, serve_project, new_context):
