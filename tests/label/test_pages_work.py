@@ -480,4 +480,4 @@ def test_export_names_the_commands_and_says_what_went_wrong(server, new_context)
     page.locator("#start").click()
     page.get_by_text("Choose at least one format.").wait_for()
     page.locator("[value=jsonl]").check()
-    assert page.locator("code").first.text_content() == "cusal export PROJECT --format jsonl"
+    assert page.locator("code").first.text_content() == "cusal export letters.cusal.db --format jsonl"
