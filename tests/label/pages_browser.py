@@ -143,8 +143,20 @@ def open_label(context: Any, server: Server) -> Any:
     """Return the Label page with an item on it and others on hand."""
     page = context.new_page()
     page.goto(server.url)
+    wait_for_items(page)
+    return page
+
+
+def wait_for_items(page: Any) -> None:
+    """Wait until the Label page has an item on it and others on hand."""
     page.wait_for_selector("#item[data-item]")
     wait_for(page, "Number(document.body.dataset.ahead) > 5")
+
+
+def go(page: Any, address: str) -> Any:
+    """Open an address and wait until the page listens: it is loaded before its script has asked for the project."""
+    page.goto(address)
+    page.locator("html[data-ready]").wait_for()
     return page
 
 
@@ -158,6 +170,14 @@ def wait_for(page: Any, condition: str, seconds: float = 20) -> None:
     end = time.monotonic() + seconds
     while not page.evaluate(condition):
         assert time.monotonic() < end, f"never true: {condition}"
+        page.wait_for_timeout(20)
+
+
+def wait_until(page: Any, condition: Callable[[], bool], seconds: float = 20) -> None:
+    """Wait until something is true of the project; a page that was told something may still be about to send it."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "never true"
         page.wait_for_timeout(20)
 
 

@@ -10,13 +10,14 @@ from cusal.label import Filter, NewItem, Predictions, Round
 
 @pytest.fixture
 def browsed(project):
-    """Items 0 to 5, and 6 (cat) and 7 (dog) with labels of the data; predictions of 1 to 4."""
+    """Items 0 to 5, the last of them broken, and 6 (cat) and 7 (dog) with labels of the data; predictions of 1 to 4."""
     fill(project)
     project.answer([label(0, 1), label(1, 0), label(1, 1, "ann"), pass_over(2), pass_over(3, "unsure", "ann")])
     numbers = np.array([4, 1, 2, 3])
     confidence = np.array([0.4, 0.9, 0.6, 0.5], np.float32)
     made = Predictions(numbers, np.array([1, 0, 0, 1]), np.array([0, 1, 1, 0]), confidence, confidence)
     project.add_round(Round(1, 4, {}, made.to_bytes(), b""))
+    project.mark_item(5, "broken", "The file is damaged or incomplete.")
     return project
 
 
@@ -39,6 +40,8 @@ def test_a_row_says_what_is_known_of_an_item(browsed):
     assert (row.confidence, row.people, row.disagree) == (pytest.approx(0.9), ("me", "ann"), True)
     row = browsed.browse(Filter(), after=5, count=1)[0][0]
     assert (row.label, row.prediction, row.confidence, row.people, row.disagree) == (None, None, None, (), False)
+    assert (row.kind, row.item.note) == (None, "The file is damaged or incomplete.")
+    assert [row.kind for row in browsed.browse(Filter(), count=4)[0]] == ["label", "label", "skip", "unsure"]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,10 @@ def test_a_row_says_what_is_known_of_an_item(browsed):
         ({"person": "nobody"}, []),
         ({"kind": "unsure"}, [3]),
         ({"kind": "skip", "person": "ann"}, []),
+        ({"aside": True}, [5]),
+        ({"aside": True, "labelled": True}, []),
+        ({"aside": False, "label": 1}, [0, 1, 7]),
+        ({"aside": False, "labelled": False}, [2, 3, 4]),
         ({"text": "5"}, [5]),
         ({"text": "TEXT row"}, [0, 1, 2, 3, 4, 5]),
         ({"text": "%"}, []),

@@ -98,14 +98,16 @@ def test_the_matches_are_those_that_people_mean(server, new_context):
     page = open_label(new_context(), server)
     script = """async ([typed]) => {
         const { findClasses } = await import("/static/find_classes.js");
-        const names = ["card_arrival", "lost_or_stolen_card", "cardPaymentFee", "top_up_failed", "Refund not showing"];
+        const names = ["card_arrival", "lost_or_stolen_card", "cardPaymentFee", "top_up_failed", "Refund not showing",
+            "activate_my_card"];
         return findClasses(names.map((name, id) => ({ id, name, labels: 0 })), typed).map(({ name }) => name);
     }"""
     find = lambda typed: page.evaluate(script, [typed])  # noqa: E731
     assert find("card")[0] == "card_arrival"
+    assert find("card a")[0] == "card_arrival"
     assert find("card fee") == ["cardPaymentFee"]
     assert find("stolen card") == ["lost_or_stolen_card"]
     assert find("topup") == ["top_up_failed"]
     assert find("rfnd") == ["Refund not showing"]
     assert find("xyz") == []
-    assert len(find("")) == 5
+    assert len(find("")) == 6

@@ -7,6 +7,7 @@ from pages_browser import (
     add_classes,
     answers_in_order,
     fill_queue,
+    go,
     open_label,
     shown_item,
     wait_for,
@@ -14,7 +15,7 @@ from pages_browser import (
 )
 from PIL import Image
 
-from cusal.label.store import NewItem, Project, Settings
+from cusal.label.store import NewItem, Project, Round, Settings
 
 pytestmark = pytest.mark.slow
 BROKEN = ["05.png", "29.png"]
@@ -93,8 +94,7 @@ def test_broken_pictures_are_passed_over(server, new_context):
 
 
 def test_a_broken_picture_on_the_screen_says_so(server, new_context):
-    page = new_context().new_page()
-    page.goto(server.url + "/browse?text=29.png")
+    page = go(new_context().new_page(), server.url + "/browse?text=29.png")
     page.locator(".row").first.dblclick()
     page.get_by_text("This picture cannot be shown.").wait_for()
 
@@ -115,10 +115,31 @@ def test_pictures_are_loaded_when_the_server_is_back(server, new_context):
 
 
 def test_browse_shows_small_pictures_and_opens_one(server, new_context):
-    page = new_context().new_page()
-    page.goto(server.url + "/browse")
+    page = go(new_context().new_page(), server.url + "/browse")
     page.locator(".row img").nth(5).wait_for()
     page.locator(".row").nth(7).dblclick()
     page.get_by_role("dialog").get_by_text("07.png").wait_for()
     page.keyboard.press("ArrowRight")
     page.get_by_role("dialog").get_by_text("08.png").wait_for()
+
+
+def test_small_pictures_are_loaded_when_the_server_is_back(server, new_context):
+    page = open_seen(new_context(), server)
+    server.kill()
+    for _ in range(3):
+        page.keyboard.press("1")
+    page.locator("#strip img[data-lost]").first.wait_for(state="attached")
+    assert page.locator("#strip img[data-lost]").first.evaluate("(one) => getComputedStyle(one).visibility") == "hidden"
+    server.start()
+    wait_for(page, "!document.querySelector('#strip img[data-lost]')")
+    wait_for(page, "[...document.querySelectorAll('#strip img')].every((one) => one.naturalWidth > 0)")
+
+
+def test_files_that_are_set_aside_are_listed_with_the_reason(server, new_context):
+    server.project.mark_item(5, "broken", "The file is damaged or incomplete.")
+    server.project.add_round(Round(1, 0, {"round": 1, "labels": 0, "classes": []}))
+    page = go(new_context().new_page(), server.url + "/progress")
+    page.get_by_role("link", name="1 item missing or broken").click()
+    page.locator("#found", has_text="1 item").wait_for()
+    assert page.locator(".row-gone").text_content() == "05.pngThe file is damaged or incomplete."
+    assert page.locator(".row img").count() == 0

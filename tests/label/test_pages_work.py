@@ -1,18 +1,24 @@
 """What people do on the pages: name the first classes, correct, label many, browse, change classes, see progress."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from pages_browser import (
     Server,
+    add_classes,
     answers_in_order,
+    fill_queue,
+    go,
     open_label,
     shown_item,
     text_project,
     wait_for,
     wait_saved,
+    wait_until,
 )
 
-from cusal.label.store import Project, Round
+from cusal.label.store import NewItem, Project, Round, Settings
 from cusal.label.store.predictions import Predictions
 
 pytestmark = pytest.mark.slow
@@ -176,10 +182,10 @@ def test_the_planned_number_of_labels_is_asked_and_shown(server, new_context):
 
 def test_progress_says_how_good_it_is_and_relabels_with_one_key(server, new_context):
     add_round(server.project)
-    page = new_context().new_page()
-    page.goto(server.url + "/progress")
-    page.get_by_text("Between 88 and 94 % of the rest is right (90 % sure), most likely 91 %.").first.wait_for()
+    page = go(new_context().new_page(), server.url + "/progress")
+    page.get_by_text("Between 88 and 94 % of the rest are right (90 % sure), most likely 91 %.").first.wait_for()
     assert page.locator(".verdict").text_content() == "You can stop."
+    assert page.locator("#basis").text_content() == "0 of 60 items labelled; the figures are from 20 labels"
     page.locator(".mistake").focus()
     page.keyboard.press("2")
     wait_saved(page)
@@ -191,8 +197,7 @@ def test_progress_says_how_good_it_is_and_relabels_with_one_key(server, new_cont
 
 def test_browse_labels_a_selection_and_undoes_it(server, new_context):
     add_round(server.project)
-    page = new_context().new_page()
-    page.goto(server.url + "/browse?prediction=2")
+    page = go(new_context().new_page(), server.url + "/browse?prediction=2")
     page.locator(".row").nth(9).wait_for()
     assert page.locator("#found").text_content() == "20 items"
     page.locator(".row").nth(1).click()
@@ -208,8 +213,7 @@ def test_browse_labels_a_selection_and_undoes_it(server, new_context):
 
 
 def test_browse_goes_by_keyboard_alone(server, new_context):
-    page = new_context().new_page()
-    page.goto(server.url + "/browse")
+    page = go(new_context().new_page(), server.url + "/browse")
     page.locator(".row").nth(9).wait_for()
     page.locator("#rows").focus()
     for key in ["ArrowDown", "ArrowDown", "Space", "Shift+ArrowDown", "l"]:
@@ -231,7 +235,7 @@ def test_browse_filters_and_searches(server, new_context):
     for key in "12s":
         page.keyboard.press(key)
     wait_saved(page)
-    page.goto(server.url + "/browse")
+    go(page, server.url + "/browse")
     page.get_by_label("Text").fill("number 59")
     page.locator("#found", has_text="1 item").wait_for()
     page.get_by_role("button", name="Clear").click()
@@ -239,9 +243,9 @@ def test_browse_filters_and_searches(server, new_context):
     page.locator("#found", has_text="1 item").wait_for()
     page.reload()
     page.locator("#found", has_text="1 item").wait_for()
-    page.goto(server.url + "/browse?kind=skip")
+    go(page, server.url + "/browse?kind=skip")
     page.locator("#found", has_text="1 item").wait_for()
-    page.goto(server.url + "/browse?text=nothing%20like%20it")
+    go(page, server.url + "/browse?text=nothing%20like%20it")
     page.get_by_text("No item fits").wait_for()
 
 
@@ -250,7 +254,7 @@ def test_classes_are_changed_and_changes_undone(server, new_context):
     for key in "1123":
         page.keyboard.press(key)
     wait_saved(page)
-    page.goto(server.url + "/classes")
+    go(page, server.url + "/classes")
     names = lambda: [one.name for one in server.project.classes()]  # noqa: E731
     page.get_by_label("Name of a new class").fill("form")
     page.keyboard.press("Enter")
@@ -278,11 +282,66 @@ def test_classes_are_changed_and_changes_undone(server, new_context):
     page.get_by_text("advert was merged.").wait_for()
     assert names() == ["invoice", "form"]
     assert server.project.label_counts() == {0: 4}
-    for _ in range(2):
+    for said in ("advert is a class of its own again.", "private is back."):
         page.locator("#undo").click()
-        page.wait_for_timeout(300)
+        page.get_by_text(said).wait_for()
     page.get_by_label("Name of private").wait_for()
     assert server.project.label_counts() == {0: 2, 1: 1, 2: 1}
+
+
+def test_a_key_of_its_own_moves_no_other_key_and_a_description_is_seen(server, new_context):
+    page = go(new_context().new_page(), server.url + "/classes")
+    page.get_by_label("Key of bill").fill("b")
+    page.keyboard.press("Tab")
+    page.get_by_label("Description of bill").fill("It asks for money.")
+    page.keyboard.press("Enter")
+    wait_until(page, lambda: server.project.classes()[0].description == "It asks for money.")
+    go(page, server.url)
+    assert page.locator("#classes kbd").all_text_contents() == ["b", "2", "3"]
+    assert page.locator("#class-0 .class-about").text_content() == "It asks for money."
+
+
+def test_names_typed_on_the_classes_page_keep_their_order(server, new_context):
+    context = new_context()
+    context.add_init_script(FIRST_POST_LATE)
+    page = go(context.new_page(), server.url + "/classes")
+    page.locator("#new-class").focus()
+    for name in ("form", "card"):
+        page.keyboard.type(name)
+        page.keyboard.press("Enter")
+    page.get_by_label("Name of card").wait_for()
+    assert [one.name for one in server.project.classes()][3:] == ["form", "card"]
+
+
+def test_undo_beside_the_classes_takes_no_label_and_beside_items_no_class(server, new_context):
+    page = open_label(new_context(), server)
+    page.keyboard.press("z")
+    page.get_by_text("There is nothing to undo.").wait_for()
+    page.keyboard.press("1")
+    wait_saved(page)
+    go(page, server.url + "/classes")
+    for left in (2, 1):
+        page.locator("#undo").click()
+        page.locator("#how-many", has_text=f"{left} class").wait_for()
+    page.locator("#undo").click()
+    page.get_by_text("No change of the classes is left to undo.").wait_for()
+    assert server.project.labels() == {0: 0}
+
+
+def test_browse_shows_the_columns_of_rows_and_what_was_skipped(tmp_path, serve_project, new_context):
+    project = Project.create(tmp_path / "stars.cusal.db", Settings(title="Stars", kind="table", data="stars.csv"))
+    project.add_items([NewItem(str(row), None, {"mass": row / 10, "colour": "red"}) for row in range(10)])
+    add_classes(project, ["dwarf", "giant"])
+    fill_queue(project)
+    server = serve_project(project)
+    page = open_label(new_context(), server)
+    page.keyboard.press("s")
+    page.keyboard.press("u")
+    wait_saved(page)
+    go(page, server.url + "/browse")
+    assert page.locator(".row .row-text").nth(3).text_content() == "3 mass 0.3 · colour red"
+    said = [page.locator(".row .row-label").nth(place).text_content() for place in range(3)]
+    assert said == ["skipped", "not sure", "no label"]
 
 
 def test_two_people_never_see_the_same_item(server, new_context):
@@ -298,6 +357,27 @@ def test_two_people_never_see_the_same_item(server, new_context):
     assert len(answers_in_order(server.project)) == 20
     assert len(server.project.labels()) == 20
     assert server.project.progress()["by_person"] == {"Anna": 10, "Ben": 10}
+
+
+def test_with_an_overlap_of_two_each_item_is_answered_twice_and_agreement_is_shown(
+    tmp_path, serve_project, new_context
+):
+    project = text_project(
+        tmp_path / "twice.cusal.db", [f"Letter {row}" for row in range(10)], ["yes", "no"], overlap=2
+    )
+    add_round(project)
+    server = serve_project(project)
+    for name, keys in (("Anna", "1111122222"), ("Ben", "1111222221")):
+        kept = {"origin": server.url, "localStorage": [{"name": "cusal:person", "value": name}]}
+        page = open_label(new_context(storage_state={"cookies": [], "origins": [kept]}), server)
+        for key in keys:
+            page.keyboard.press(key)
+        page.get_by_text("Every item is answered").wait_for()
+        wait_saved(page)
+    assert Counter(one.item for one in project.answers()) == dict.fromkeys(range(10), 2)
+    go(page, server.url + "/progress")
+    assert "Anna and Ben0.6010" in page.locator("#agreement").text_content()  # kappa: (0.8 - 0.5) / (1 - 0.5)
+    page.get_by_role("link", name="Look at 2 disagreements").wait_for()
 
 
 def test_a_name_is_asked_where_items_go_to_several_people(tmp_path, serve_project, new_context):
@@ -349,7 +429,7 @@ def test_hostile_text_is_shown_as_text(tmp_path, serve_project, new_context):
     assert page.locator("#item p").text_content() == hostile
     assert page.locator("#class-0 .class-name").text_content() == "<b>bold</b>"
     page.keyboard.press("1")
-    page.goto(server.url + "/browse")
+    go(page, server.url + "/browse")
     page.locator(".row").first.wait_for()
     assert page.locator(".row .row-text").first.text_content() == hostile
 
@@ -394,11 +474,10 @@ def test_the_keys_are_listed_on_request(server, new_context):
 
 
 def test_export_names_the_commands_and_says_what_went_wrong(server, new_context):
-    page = new_context().new_page()
-    page.goto(server.url + "/export")
+    page = go(new_context().new_page(), server.url + "/export")
     page.get_by_text("No file was written yet.").wait_for()
     page.locator("[value=csv]").uncheck()
     page.locator("#start").click()
     page.get_by_text("Choose at least one format.").wait_for()
     page.locator("[value=jsonl]").check()
-    assert page.locator("code").first.text_content() == "cusal export PROJECT --format jsonl"
+    assert page.locator("code").first.text_content() == "cusal export letters.cusal.db --format jsonl"

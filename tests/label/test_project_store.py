@@ -143,6 +143,7 @@ def test_progress_counts_items_and_people(project):
     project.answer([label(0, 0), label(0, 1, "ann"), pass_over(1), pass_over(2, "unsure"), pass_over(2, "skip", "ann")])
     assert project.progress() == {
         "items": 8,
+        "aside": 0,
         "labelled": 3,
         "skipped": 1,
         "unsure": 1,

@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 from projects import fill, label, pass_over
 
-from cusal.errors import ProjectError
+from cusal.errors import ProjectError, UnknownName
 from cusal.label import ClassChange, Pick, Undone
 
 STEPS = count()
@@ -25,6 +25,25 @@ def test_ten_answers_are_undone_one_by_one(project):
         assert undo(project).items == [item]
         assert (project.labels(), project.progress(), project.skipped()) == progress[item]
     assert undo(project) is None
+
+
+def test_labels_and_classes_are_undone_each_by_themselves(project):
+    fill(project)
+    here = [0, 1]
+    project.answer([label(0, 0), label(1, 1)])
+    project.change_classes(ClassChange("merge", "me", "merge", class_id=0, into=1))
+    assert project.undo("me", "of labels", of="labels").items == [1]
+    assert project.labels(here) == {0: 1}
+    back = project.undo("me", "of classes", of="classes")
+    assert (back.kind, back.action, back.class_id) == ("class", "merge", 0)
+    assert project.labels(here) == {0: 0}
+    assert back == project.undo("me", "of classes", of="classes")
+    project.undo("me", "of labels again", of="labels")
+    assert project.labels(here) == {}
+    assert project.undo("me", "no label is left", of="labels") is None
+    assert len(project.classes()) > 1
+    with pytest.raises(UnknownName, match="labels"):
+        project.undo("me", "nonsense", of="everything")
 
 
 def test_undo_restores_the_answer_before(project):

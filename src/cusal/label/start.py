@@ -88,7 +88,7 @@ def start_project(options: Options) -> Started:
     except BaseException:
         project.close()
         raise
-    return Started(project, read.finished, list(_remarks(read)))
+    return Started(project, read.finished, list(_remarks(read, project.count_items("broken"))))
 
 
 def _checked(changes: dict[str, Any]) -> dict[str, Any]:
@@ -168,11 +168,13 @@ def _add_classes(project: Project, names: tuple[str, ...]) -> None:
             project.change_classes(ClassChange(str(uuid.uuid4()), "me", "add", name=name))
 
 
-def _remarks(read: ReadIn) -> Iterator[str]:
+def _remarks(read: ReadIn, broken: int) -> Iterator[str]:
     if read.missing:
         yield f"{read.missing:,} files are not there any more; their items are left out until they return."
     if read.back:
         yield f"{read.back:,} files that were missing are back."
     if read.changed:
         yield f"{read.changed:,} files that were broken have changed, and are tried again."
+    if broken:
+        yield f"Set aside, because they cannot be read: {broken:,}. Browse lists them: Answer, Missing or broken."
     yield from read.notes

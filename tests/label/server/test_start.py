@@ -13,6 +13,8 @@ from cusal.label.sources import SourceOptions
 from cusal.label.start import Options, start_project
 from cusal.label.store import Round
 
+SET_ASIDE = "Set aside, because they cannot be read: 1. Browse lists them: Answer, Missing or broken."
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -96,10 +98,10 @@ def test_a_broken_file_that_was_changed_is_tried_again(folder):
     os.utime(folder / "cats" / "a.png", (1, 1))  # the date of the copy that it was restored from
     started = start(folder, close=False)
     with started.project as project:
-        assert started.remarks == ["1 files that were broken have changed, and are tried again."]
+        assert started.remarks == ["1 files that were broken have changed, and are tried again.", SET_ASIDE]
         assert project.item_ids("broken").tolist() == [1]
         assert project.item(0).note is None
-    assert start(folder).remarks == []
+    assert start(folder).remarks == [SET_ASIDE]
 
 
 def test_data_that_moved_with_their_project_are_found(folder, tmp_path):

@@ -25,10 +25,11 @@ class AnswersCall(Call):
 
 
 class UndoCall(Call):
-    """The wish to undo the latest thing that the person did."""
+    """The wish to undo the latest thing that the person did; `of` leaves the rest alone."""
 
     id: Uuid
     person: Person = "me"
+    of: Literal["labels", "classes"] | None = None
 
 
 class LabelsCall(Call):

@@ -1,6 +1,7 @@
 """The pages, drawn from their templates, and their scripts and styles."""
 
 import os
+import shlex
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -44,7 +45,13 @@ def _page(templates: Jinja2Templates, page: str):  # type: ignore[no-untyped-def
         title = (await run_in_threadpool(lambda: live.project.settings)).title
         audits = live.wrong_class is not None
         words = {"title": title, "kind": live.kind, "page": page, "project": live.id, "audits": audits}
+        words["file"] = _file(live.project.place)
         name = "audit" if audits and page == "progress" else page
         return templates.TemplateResponse(request, f"{name}.html", words, headers={"Cache-Control": "no-cache"})
 
     return shown
+
+
+def _file(place: str) -> str:
+    """Return the project file as a command names it in its folder; the address of a database stays unsaid."""
+    return "PROJECT" if "://" in place else shlex.quote(Path(place).name)

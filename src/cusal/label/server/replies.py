@@ -56,6 +56,7 @@ class ProgressReply(Reply):
     """How much is done."""
 
     items: int
+    aside: int = 0
     labelled: int
     skipped: int
     unsure: int
@@ -136,9 +137,10 @@ class AnswersReply(Reply):
 
 
 class UndoneReply(Reply):
-    """What was undone."""
+    """What was undone; `words` say it where the classes are concerned."""
 
     kind: str
+    words: str | None = None
     items: list[ItemReply]
 
 
@@ -175,11 +177,12 @@ class HistoryReply(Reply):
 
 
 class RowReply(Reply):
-    """An item in a list."""
+    """An item in a list; `columns` are the first of a table without texts, `note` why an item was set aside."""
 
     id: int
     key: str
     text: str | None = None
+    columns: dict[str, Any] = Field(default_factory=dict)
     image: str | None = None
     label: int | None = None
     prediction: int | None = None
@@ -188,6 +191,7 @@ class RowReply(Reply):
     kind: str | None = None
     disagree: bool = False
     state: str = "ok"
+    note: str | None = None
 
 
 class BrowseReply(Reply):

@@ -1,7 +1,9 @@
-"""Why an item was asked, in words."""
+"""Why an item was asked and what was undone, in words."""
 
 from collections.abc import Mapping
 from typing import Any
+
+from cusal.label.store import Undone
 
 
 def reason_in_words(reason: Mapping[str, Any] | None, names: Mapping[int, str]) -> str | None:
@@ -45,3 +47,35 @@ def _between(classes: object, names: Mapping[int, str]) -> str | None:
         return None
     found = [names.get(class_id) for class_id in classes]
     return None if None in found else f"Between {found[0]} and {found[1]}"
+
+
+def undone_in_words(undone: Undone, names: Mapping[int, str]) -> str | None:
+    """Return what an undone change of the classes leads to, as a sentence; None where labels were undone.
+
+    Parameters
+    ----------
+    undone : Undone
+        What was undone.
+    names : mapping of int to str
+        The names of the classes by id, as they are now, also of those that are gone.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> undone_in_words(Undone(7, "class", [], "delete", class_id=3), {3: "cat"})
+    'cat is back.'
+    """
+    if undone.kind != "class":
+        return None
+    name = "The class" if undone.class_id is None else names.get(undone.class_id, "The class")
+    plain = {
+        "add": f"{name} was taken away again.",
+        "edit": f"{name} is as it was before.",
+        "merge": f"{name} is a class of its own again.",
+        "delete": f"{name} is back.",
+        "reorder": "The classes are in the order that they had before.",
+    }
+    return plain.get(undone.action or "")

@@ -150,8 +150,8 @@ class Answers(Connected):
         Returns
         -------
         dict
-            `items` (those that can be labelled), `labelled`, `skipped` and `unsure` items, the `budget` of labels or
-            None, and `by_person`, the number of labels that each person gave.
+            `items` (those that can be labelled), `aside` (those that are missing or broken), `labelled`, `skipped` and
+            `unsure` items, the `budget` of labels or None, and `by_person`, the number of labels that each person gave.
         """
         with self._reading() as connection:
             items, work = counters.read(connection, "items"), counters.read(connection, "work")
@@ -159,7 +159,9 @@ class Answers(Connected):
             budget = read_setting(connection, "budget")
         done = {name: work.get(name, 0) for name in ("labelled", "skipped", "unsure")}
         by_person = {name: value for name, value in people.items() if value}
-        return {"items": items.get("ok", 0), **done, "budget": budget, "by_person": by_person}
+        usable = items.get("ok", 0)
+        aside = sum(items.values()) - usable
+        return {"items": usable, "aside": aside, **done, "budget": budget, "by_person": by_person}
 
     def label_many(self, uuid: str, person: str, items: Iterable[int], class_id: int | None) -> int:
         """Label many items at once, or take their labels away, in one event.

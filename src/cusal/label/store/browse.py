@@ -128,10 +128,12 @@ def _query(connection: sa.Connection, filter: Filter) -> sa.Select[Any]:
     answered += [] if filter.kind is None else [ANSWERS.c.kind == filter.kind]
     if answered:
         query = query.where(id.in_(sa.select(ANSWERS.c.item).where(*answered)))
-    words = [_holds(connection, word) for word in (filter.text or "").split()]
-    if words and _needs_label(filter):
-        return query.where(sa.exists().where(ITEMS.c.id == id, *words))
-    return query.where(*words)
+    about = [_holds(connection, word) for word in (filter.text or "").split()]
+    if filter.aside is not None:
+        about.append(ITEMS.c.state != "ok" if filter.aside else ITEMS.c.state == "ok")
+    if about and _needs_label(filter):
+        return query.where(sa.exists().where(ITEMS.c.id == id, *about))
+    return query.where(*about)
 
 
 def _holds(connection: sa.Connection, word: str) -> sa.ColumnElement[bool]:
@@ -153,8 +155,10 @@ def _rows(connection: sa.Connection, ids: list[int], predictions: Predictions | 
     items = {row.id: item_of(row) for row in connection.execute(_those(connection, ITEMS, ids))}
     labels = {row.item: row for row in connection.execute(_those(connection, LABELS, ids))}
     people: dict[int, list[str]] = {}
+    kinds: dict[int, str] = {}
     for row in connection.execute(_those(connection, ANSWERS, ids).order_by(ANSWERS.c.event)):
         people.setdefault(row.item, []).append(row.person)
+        kinds[row.item] = row.kind
     rows = []
     for id in ids:
         label, place = labels.get(id), None if predictions is None else predictions.find(id)
@@ -162,7 +166,7 @@ def _rows(connection: sa.Connection, ids: list[int], predictions: Predictions | 
         if predictions is not None and place is not None:
             top, confidence = int(predictions.top[place]), float(predictions.confidence[place])
         given = (None, False) if label is None else (label._mapping["class"], bool(label.disagree))
-        rows.append(Row(items[id], given[0], top, confidence, tuple(people.get(id, ())), given[1]))
+        rows.append(Row(items[id], given[0], top, confidence, tuple(people.get(id, ())), given[1], kinds.get(id)))
     return rows
 
 

@@ -25,6 +25,8 @@ class Filter:
         Words to find in the text or the key.
     labelled : bool or None
         Whether there is a label.
+    aside : bool or None
+        Whether the item is set aside, because its file is missing or broken.
     order : str
         "id", "confidence" (least sure first), "recent" (latest label first) or "disagree" (those first).
 
@@ -44,6 +46,7 @@ class Filter:
     disagree: bool | None = None
     text: str | None = None
     labelled: bool | None = None
+    aside: bool | None = None
     order: str = "id"
 
 
@@ -65,6 +68,8 @@ class Row:
         Who answered, first one first.
     disagree : bool
         Whether their labels differ.
+    kind : str or None
+        What the last of them answered: "label", "skip" or "unsure".
     """
 
     item: Item
@@ -73,3 +78,4 @@ class Row:
     confidence: float | None
     people: tuple[str, ...]
     disagree: bool
+    kind: str | None = None

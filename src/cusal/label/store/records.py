@@ -295,11 +295,15 @@ class Undone:
         Its kind.
     items : list of int
         The items whose answers it had changed.
+    action, class_id : str or None, int or None
+        Of a change of the classes: what it did ("add", "edit", "merge", "reorder", "delete"), and to which class.
     """
 
     event: int
     kind: str
     items: list[int]
+    action: str | None = None
+    class_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

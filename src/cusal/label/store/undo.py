@@ -4,6 +4,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from cusal.errors import UnknownName
 from cusal.label.store import counters
 from cusal.label.store.answer_book import AnswerBook, Standing, standing_from_json, standing_to_json
 from cusal.label.store.class_changes import can_be_taken_back, take_back
@@ -15,14 +16,14 @@ from cusal.label.store.records import Event, Undone
 from cusal.label.store.schema import EVENTS
 from cusal.label.store.words import checked, checked_person
 
-KINDS = ("answer", "labels", "class")
+KINDS = {"labels": ("answer", "labels"), "classes": ("class",)}
 HELD = 50  # items of an event; those of a larger one are hardly all on the screen again
 
 
 class Undo(Connected):
     """Steps back, any number of them."""
 
-    def undo(self, person: str, uuid: str) -> Undone | None:
+    def undo(self, person: str, uuid: str, *, of: str | None = None) -> Undone | None:
         """Take back what a person did last: an answer, labels of many items, or a change of the classes.
 
         What was before is restored, as far as nobody else has changed it since. Events that were undone are passed
@@ -34,19 +35,29 @@ class Undo(Connected):
             Who wants to step back; events of others are not touched.
         uuid : str
             Of this step; one that is known already returns what it did.
+        of : str, optional
+            "labels" passes over changes of the classes, "classes" everything else. By default the latest event of any
+            kind is taken back.
 
         Returns
         -------
         Undone or None
             None where there is nothing to undo.
+
+        Raises
+        ------
+        UnknownName
+            If `of` is neither "labels" nor "classes".
         """
+        if of is not None and of not in KINDS:
+            raise UnknownName("kind of steps to undo", of, KINDS)
         person, uuid = checked_person(person), checked("the id of the step", uuid)
         with self._writing() as connection:
             done = find_event(connection, uuid)
             if done is not None:
                 known = done.payload
-                return Undone(known["undoes"], known["kind"], known["items"]) if done.kind == "undo" else None
-            event = _latest(connection, person)
+                return _undone(known) if done.kind == "undo" else None
+            event = _latest(connection, person, KINDS[of] if of else sum(KINDS.values(), ()))
             if event is None:
                 return None
             if event.kind == "class":
@@ -54,17 +65,25 @@ class Undo(Connected):
             replaced = _restore_answers(connection, event)
             items, events = items_of(event.payload), NewEvents(connection)
             payload = {"undoes": event.id, "kind": event.kind, "items": items, "before": replaced}
+            payload |= {name: event.payload.get(name) for name in ("action", "class") if event.kind == "class"}
             step = events.add(uuid, person, "undo", payload)
             events.save()
             connection.execute(EVENTS.update().where(EVENTS.c.id == event.id).values(undone=step.id))
             if event.kind != "class" and len(items) <= HELD:  # the person is looking at them again
                 hold(connection, person, items)
-        return Undone(event.id, event.kind, items)
+        return _undone(payload)
 
 
-def _latest(connection: sa.Connection, person: str) -> Event | None:
+def _undone(payload: dict[str, Any]) -> Undone:
+    """Return what a step took back, from the payload of its event."""
+    return Undone(
+        payload["undoes"], payload["kind"], payload["items"], payload.get("action"), class_id=payload.get("class")
+    )
+
+
+def _latest(connection: sa.Connection, person: str, kinds: tuple[str, ...]) -> Event | None:
     """Return the latest event of a person that can be undone."""
-    theirs = sa.and_(EVENTS.c.person == person, EVENTS.c.undone.is_(None), EVENTS.c.kind.in_(KINDS))
+    theirs = sa.and_(EVENTS.c.person == person, EVENTS.c.undone.is_(None), EVENTS.c.kind.in_(kinds))
     query = sa.select(EVENTS).where(theirs).order_by(EVENTS.c.id.desc()).limit(1)
     row = connection.execute(query).one_or_none()
     while row is not None:

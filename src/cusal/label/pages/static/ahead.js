@@ -27,8 +27,9 @@ export class Ahead {
   #notBefore = 0; // when the queue may be asked again, in milliseconds
 
   /**
-   * settings: {batch, light (few bytes an item, whose order may change), open() (how many items), person(), guess(), held (HeldItems), waiting() (ids whose answers are on their way), past() (ids
-   * answered on this page), pace() (answers a second)}; `changed(status)` is called when items came or a call failed.
+   * settings: {batch, light (few bytes an item, whose order may change), open() (how many items), person(), guess(),
+   * held (HeldItems), waiting() (ids whose answers are on their way), past() (ids answered on this page), pace()
+   * (answers a second)}; `changed(status)` is called when items came or a call failed.
    */
   constructor(settings, changed) {
     this.settings = settings;

@@ -41,8 +41,8 @@ async function call(address, options) {
 }
 
 function sentence(found, status) {
-  if (typeof found?.error === "string") return found.error;
-  if (typeof found?.detail === "string") return found.detail;
+  for (const words of [found?.error, found?.detail])
+    if (typeof words === "string" && words) return words[0].toUpperCase() + words.slice(1);
   return `The server answered with an error (${status}).`;
 }
 

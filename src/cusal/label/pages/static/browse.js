@@ -90,7 +90,6 @@ function change(item, values) {
 async function undo() {
   const { reply } = await page.queue.add({ op: "undo", person: page.person }).done;
   if (!reply.undone) note("There is nothing to undo.");
-  else if (reply.undone.kind === "class") location.reload();
   else {
     note(`Undone: ${plural(reply.undone.items.length, "item")}.`);
     await refetch(reply.undone.items.map(({ id }) => id));

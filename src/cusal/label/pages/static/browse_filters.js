@@ -43,6 +43,7 @@ export function filterQuery() {
   const [low, high] = sure ? sure.split("-") : ["", ""];
   const query = { ...rest, low, high: high === "1" ? "" : high };
   if (kind === "disagree") query.disagree = "true";
+  else if (kind === "aside") query.aside = "true";
   else query.kind = kind;
   if (label === "none" || label === "any") query.labelled = String(label === "any");
   else query.label = label;

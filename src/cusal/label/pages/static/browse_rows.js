@@ -1,28 +1,19 @@
 // One item in the list: a small picture or a text, its label, what the model says.
 
 import { breakable, element, paint } from "./elements.js";
-import { summary } from "./strip.js";
+import { thumbnail } from "./thumbnail.js";
 import { percent } from "./words.js";
 
 /** Return the element of a row. */
 export function itemRow(row, page) {
   const isPicture = page.kind === "image";
-  const look = isPicture
-    ? element("img", {
-        src: `/media/${row.id}?side=200`,
-        alt: "",
-        loading: "lazy",
-        decoding: "async",
-        draggable: "false",
-      })
-    : element("span", { class: "row-text", dir: "auto" }, row.text ?? summary(row));
   const label = element("span", { class: "row-label" }, element("span", { class: "dot" }), element("span", {}));
   const guess = element("span", { class: "row-guess" });
   const box = element("span", { class: "row-box", "aria-hidden": "true" });
   const people = element("span", { class: "row-people" });
   const parts = isPicture
-    ? [look, box, element("span", { class: "row-words" }, label, guess)]
-    : [box, look, label, guess, people];
+    ? [pictureOf(row), box, element("span", { class: "row-words" }, label, guess)]
+    : [box, element("span", { class: "row-text", dir: "auto" }, wordsOf(row)), label, guess, people];
   const made = element(
     "div",
     { class: "row", role: "option", id: `row-${row.id}`, "aria-selected": "false", "data-id": row.id, title: row.key },
@@ -30,6 +21,19 @@ export function itemRow(row, page) {
   );
   redress(made, row, page);
   return made;
+}
+
+/** The small picture, or why there is none. */
+function pictureOf(row) {
+  if (row.state === "ok") return thumbnail(row.id, { loading: "lazy", decoding: "async" });
+  return element("span", { class: "row-gone" }, row.key, element("small", {}, row.note ?? ""));
+}
+
+/** The text of a row, or its first columns. */
+function wordsOf(row) {
+  if (row.text !== null) return row.text;
+  const cells = Object.entries(row.columns ?? {}).map(([name, value]) => `${name} ${value ?? "–"}`);
+  return [element("b", {}, row.key), element("span", { class: "soft" }, ` ${cells.join(" · ")}`)];
 }
 
 /** Write the label and the guess of a row again. */
@@ -45,7 +49,7 @@ export function redress(made, row, page) {
         : (label?.name ?? unlabelled(row.kind));
   const place = made.querySelector(".row-label");
   place.classList.toggle("none", !label);
-  place.lastElementChild.textContent = words;
+  place.lastElementChild.replaceChildren(...breakable(words));
   place.firstElementChild.hidden = !label;
   paint(place, label?.colour);
   const said = made.querySelector(".row-guess");

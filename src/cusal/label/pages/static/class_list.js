@@ -185,7 +185,12 @@ export class ClassList {
       "button",
       { type: "button", class: "class", id: `${this.settings.prefix}-${found.id}`, colour: found.colour, ...role },
       keyCap(this.#keys.get(found.id) ?? ""),
-      element("span", { class: "class-name" }, breakable(found.name)),
+      element(
+        "span",
+        { class: "class-words" },
+        element("span", { class: "class-name" }, breakable(found.name)),
+        found.description ? element("small", { class: "class-about" }, found.description) : null,
+      ),
       element("span", { class: "class-guess" }),
       element("span", { class: "class-count", title: "labels" }, count(found.labels ?? 0)),
     );

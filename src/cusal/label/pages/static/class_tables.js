@@ -1,6 +1,6 @@
 // Class balance, and what is taken for what.
 
-import { breakable, element } from "./elements.js";
+import { breakable, byId, element } from "./elements.js";
 import { count, percent } from "./words.js";
 
 const MOST_IN_TABLE = 15;
@@ -9,7 +9,7 @@ const MOST_PAIRS = 15;
 /** Bars of labels and predictions for each class. */
 export function drawBalance(root, rows, classes) {
   const known = new Map(rows.map((row) => [row.id, row]));
-  const shown = classes.map((found) => ({ ...found, ...known.get(found.id) }));
+  const shown = classes.map((found) => ({ ...found, predicted: known.get(found.id)?.predicted }));
   const mostLabels = Math.max(1, ...shown.map(({ labels }) => labels ?? 0));
   const mostPredicted = Math.max(1, ...shown.map(({ predicted }) => predicted ?? 0));
   const all = shown.reduce((sum, { predicted }) => sum + (predicted ?? 0), 0);
@@ -39,18 +39,14 @@ function bar(share, name) {
 
 /** A table of labels against guesses; with many classes the most frequent mistakes instead. */
 export function drawConfusion(root, confusion, classes) {
+  const words = "Labelled items, each guessed by a model that had not seen it.";
+  byId("confusion-note").textContent = confusion ? words : ""; // below the table, which scrolls
   if (!confusion) {
     root.replaceChildren(element("p", { class: "soft" }, "Not known yet: it takes some labels of each class."));
     return;
   }
   const names = new Map(classes.map(({ id, name }) => [id, name]));
-  const note = element(
-    "p",
-    { class: "soft small-print" },
-    "Labelled items, each guessed by a model that had not seen it.",
-  );
-  const table = confusion.classes.length <= MOST_IN_TABLE ? square(confusion, names) : pairs(confusion, names);
-  root.replaceChildren(table, note);
+  root.replaceChildren(confusion.classes.length <= MOST_IN_TABLE ? square(confusion, names) : pairs(confusion, names));
 }
 
 function square({ classes, counts }, names) {

@@ -11,8 +11,16 @@ import { plural } from "./words.js";
 const page = await openPage();
 const root = byId("rows");
 
-/** Send a change; returns whether it was stored. Changes wait for answers that are on their way. */
-async function change(action, values) {
+let earlier = Promise.resolve(); // changes are stored in the order in which they were made
+
+/** Send a change after those before it; returns whether it was stored. */
+function change(action, values) {
+  const stored = earlier.then(() => store(action, values));
+  earlier = stored.catch(() => {});
+  return stored;
+}
+
+async function store(action, values) {
   try {
     const { classes } = await send("/api/classes", { id: newId(), person: page.person, action, ...values });
     page.project.classes = classes;
@@ -182,8 +190,9 @@ async function remove(found) {
 const done = (words) => note(words, { act: ["Undo", undo], seconds: 8 });
 
 async function undo() {
-  const { reply } = await page.queue.add({ op: "undo", person: page.person }).done;
-  note(reply.undone ? "Undone." : "There is nothing to undo.");
+  await earlier;
+  const { reply } = await page.queue.add({ op: "undo", person: page.person, of: "classes" }).done;
+  note(reply.undone ? (reply.undone.words ?? "Undone.") : "No change of the classes is left to undo.");
   await page.refresh();
   draw();
 }

@@ -10,6 +10,10 @@ const PAUSE = 700; // milliseconds between looks at an export under way
 
 const page = await openPage();
 
+const { file } = byId("commands").dataset;
+const where =
+  file === "PROJECT" ? "PROJECT is what cusal label named when it started." : `Run these in the folder of ${file}.`;
+
 const chosen = () => [...byId("form").querySelectorAll("[name=format]:checked")].map(({ value }) => value);
 
 function drawSummary() {
@@ -43,19 +47,19 @@ function drawCommands() {
   const data = page.kind === "image" ? "NEW_IMAGES/" : "NEW_DATA.csv";
   if (isAudit) return drawAuditCommands(more);
   return byId("commands").replaceChildren(
-    element("p", { class: "soft" }, "PROJECT is what cusal label named when it started."),
+    element("p", { class: "soft" }, where),
     element("p", {}, "Write labels, predictions and the model:"),
-    command(`cusal export PROJECT${more}`),
+    command(`cusal export ${file}${more}`),
     element("p", {}, "Use the model on new data:"),
-    command(`cusal predict PROJECT ${data} --out predictions.csv`),
+    command(`cusal predict ${file} ${data} --out predictions.csv`),
   );
 }
 
 function drawAuditCommands(more) {
   byId("commands").replaceChildren(
-    element("p", { class: "soft" }, "PROJECT and PREDICTIONS are what cusal label named when it started."),
+    element("p", { class: "soft" }, `${where} PREDICTIONS is the table that is checked.`),
     element("p", {}, "Write all predictions, checked and accepted:"),
-    command(`cusal export PROJECT${more}`),
+    command(`cusal export ${file}${more}`),
     element("p", {}, "Go on from there: a report, and a hunt for the items that are most likely wrong:"),
     command("cusal audit PREDICTIONS --labels audit.csv --hunt --report audit.html"),
   );

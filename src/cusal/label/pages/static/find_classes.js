@@ -38,8 +38,9 @@ export function findClasses(classes, typed, weight = () => 0) {
     const words = wordsOf(found.name);
     const fits = parts.map((part) => fit(part, words, words.join("")));
     if (fits.some((value) => value === 0)) continue;
-    const exact = words.join(" ") === parts.join(" ") ? 10 : 0;
-    scored.push({ found, place, least: Math.min(...fits), score: exact + fits.reduce((sum, value) => sum + value, 0) });
+    const [whole, asked] = [words.join(" "), parts.join(" ")];
+    const order = whole === asked ? 10 : whole.startsWith(asked) ? 5 : 0; // "card a" means card_arrival, not a_new_card
+    scored.push({ found, place, least: Math.min(...fits), score: order + fits.reduce((sum, value) => sum + value, 0) });
   }
   const clear = scored.filter(({ least }) => least >= 1);
   const chosen = clear.length ? clear : scored;

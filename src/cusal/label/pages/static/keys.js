@@ -8,6 +8,7 @@ export const COMMANDS = isAudit ? CHECKING : LABELLING;
 
 const DIGITS = [..."123456789"];
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"].filter((letter) => !(letter in COMMANDS));
+const PLAIN = [...DIGITS, ...LETTERS];
 
 /** With more classes than this people type to find one; letters then belong to the search. */
 export const MOST_WITH_KEYS = 12;
@@ -15,7 +16,10 @@ export const MOST_WITH_KEYS = 12;
 /** Return whether people type to find a class among these. */
 export const typesToFind = (classes) => classes.length > MOST_WITH_KEYS;
 
-/** Return a Map of class id to key: the chosen ones, then signs of the name ("0" of a digit), then 1-9 and letters. */
+/**
+ * Return a Map of class id to key: the chosen ones, then signs of the name ("0" of a digit), then 1-9 and letters. These
+ * go by the place in the list, so that a key chosen for one class moves no other: fingers know them.
+ */
 export function classKeys(classes) {
   const keys = new Map();
   const used = new Set(Object.keys(COMMANDS));
@@ -26,10 +30,11 @@ export function classKeys(classes) {
   };
   for (const { id, key } of classes) assign(id, key?.toLowerCase());
   for (const { id, name } of classes) assign(id, /^[0-9a-z]$/i.test(name.trim()) ? name.trim().toLowerCase() : null);
+  for (const [place, { id }] of classes.entries()) assign(id, PLAIN[place]);
   for (const { id } of classes)
     assign(
       id,
-      [...DIGITS, ...LETTERS].find((key) => !used.has(key)),
+      PLAIN.find((key) => !used.has(key)),
     );
   return keys;
 }

@@ -125,12 +125,7 @@ async function settleUndo(undone, expected) {
   const { kind, items } = undone;
   if (kind === "answer" && items[0]?.id === expected?.id) return undefined;
   if (kind === "answer" && items.length) timeline.reopen({ ...items[0], guess: undefined });
-  else
-    note(
-      kind === "labels"
-        ? `Taken back: ${plural(items.length, "label")}.`
-        : "The last change of the classes was taken back.",
-    );
+  else note(`Taken back: ${plural(items.length, "label")}.`);
   await refresh();
   if (many.isOpen) many.open();
   return draw();

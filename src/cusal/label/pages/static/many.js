@@ -3,6 +3,7 @@
 import { byId, element, keyCap, note, show } from "./elements.js";
 import { read } from "./api.js";
 import { isModified } from "./keys.js";
+import { thumbnail } from "./thumbnail.js";
 import { plural } from "./words.js";
 
 const LETTERS = [..."abcdefghijklmnopqrst"]; // one for each of 20 items
@@ -152,7 +153,7 @@ export class ManyAtOnce {
 
   #tile(item, place) {
     const look = item.image
-      ? element("img", { src: `/media/${item.id}?side=200`, alt: "", draggable: "false" })
+      ? thumbnail(item.id)
       : element("span", { class: "tile-text" }, item.text ?? Object.values(item.extra ?? {}).join(" · "));
     return element(
       "button",

@@ -4,6 +4,7 @@ import { breakable, element, note } from "./elements.js";
 import { read } from "./api.js";
 import { classKeys, isModified, isTyping, keyOf, typesToFind } from "./keys.js";
 import { chooseClass } from "./choose_class.js";
+import { thumbnail } from "./thumbnail.js";
 import { percent } from "./words.js";
 
 const FIRST = 12;
@@ -58,7 +59,7 @@ export class Mistakes {
     const item = this.#items.get(mistake.item) ?? { id: mistake.item };
     const [label, guess] = [this.#find(mistake.label), this.#find(mistake.guess)];
     const look = item.image
-      ? element("img", { src: `/media/${item.id}?side=200`, alt: `Item ${item.key}` })
+      ? thumbnail(item.id, { alt: `Item ${item.key}` })
       : element("p", { class: "mistake-text", dir: "auto" }, item.text ?? Object.values(item.extra ?? {}).join(" · "));
     const card = element(
       "li",

@@ -15,13 +15,12 @@ let seen = null;
 
 async function draw() {
   const found = await read("/api/report");
+  const { classes } = await page.refresh();
   const { report, curves, progress, agreement, status } = found;
   seen = `${status.round} ${status.event}`;
   show(byId("report"), Boolean(report));
   show(byId("nothing"), !report);
-  byId("basis").textContent = report
-    ? `${plural(report.labels, "label")} of ${count(progress.items)} items, round ${report.round}`
-    : "";
+  drawBasis(progress, report);
   if (!report) return drawNothing(progress, status);
   const isDone = progress.items > 0 && progress.labelled >= progress.items;
   if (isDone) drawDone(progress);
@@ -31,10 +30,18 @@ async function draw() {
   }
   drawCurves(curves);
   drawCalibration(report.calibration);
-  drawBalance(byId("balance"), report.classes ?? [], page.project.classes);
-  drawConfusion(byId("confusion"), report.confusion, page.project.classes);
+  drawBalance(byId("balance"), report.classes ?? [], classes);
+  drawConfusion(byId("confusion"), report.confusion, classes);
   mistakes.set(report.mistakes ?? []);
   return drawAgreement(agreement);
+}
+
+/** How much is labelled, how much of that the figures below know, and what was left out. */
+function drawBasis({ labelled, items, aside }, report) {
+  const behind = report && report.labels !== labelled ? `; the figures are from ${plural(report.labels, "label")}` : "";
+  const words = `${count(labelled)} of ${plural(items, "item")} labelled${behind}`;
+  const gone = element("a", { href: "/browse?kind=aside" }, `${plural(aside, "item")} missing or broken`);
+  byId("basis").replaceChildren(words, ...(aside ? [" · ", gone] : []));
 }
 
 function drawNothing(progress, status) {
@@ -66,7 +73,7 @@ function drawAccuracy(accuracy) {
     return;
   }
   const { estimate, low, high, labels, drawn } = accuracy;
-  const range = `Between ${whole(low)} and ${whole(high)} % of the rest is right (90 % sure)`;
+  const range = `Between ${whole(low)} and ${whole(high)} % of the rest are right (90 % sure)`;
   const words = `${range}, most likely ${whole(estimate)} %.`;
   const basis = drawn
     ? `Estimated from ${plural(labels, "label")}, ${count(drawn)} of them random checks.`

@@ -186,8 +186,8 @@ function firstRun(waiting, most) {
 
 /** Return the path and the body that carry these entries. */
 function request(entries) {
-  const [{ op, id, person, items, class: label }] = entries;
-  if (op === "undo") return ["/api/undo", { id, person }];
+  const [{ op, id, person, items, class: label, of }] = entries;
+  if (op === "undo") return ["/api/undo", { id, person, of: of ?? "labels" }];
   if (op === "labels") return ["/api/labels", { id, person, items, class: label }];
   const answers = entries.map((entry) => ({
     id: entry.id,

@@ -1,6 +1,7 @@
 // The strip: the last items with their labels, the one on the screen, and those that come.
 
 import { element, paint } from "./elements.js";
+import { thumbnail } from "./thumbnail.js";
 
 const BEFORE = { image: 4, other: 2 };
 const MOST = 20;
@@ -47,7 +48,7 @@ export class Strip {
   #make(item) {
     const isPicture = document.documentElement.dataset.kind === "image";
     const look = isPicture
-      ? element("img", { src: `/media/${item.id}?side=200`, alt: "", draggable: "false", fetchpriority: "low" })
+      ? thumbnail(item.id, { fetchpriority: "low" })
       : element("span", { class: "cell-text" }, summary(item));
     const cell = element(
       "button",

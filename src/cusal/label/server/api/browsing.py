@@ -1,5 +1,6 @@
 """The calls of the Browse page and of the grid: rows by filter, labels for many items, the model's surest guesses."""
 
+from itertools import islice
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -15,6 +16,7 @@ from cusal.label.store import Filter, Row
 
 router = APIRouter(tags=["browsing"])
 ClassId = Annotated[int | None, Query(ge=0, le=2**31 - 1)]
+COLUMNS = 8  # of a row in a list: enough to know it by
 Bound = Annotated[float | None, Query(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -29,6 +31,7 @@ def browse(
     kind: Literal["label", "skip", "unsure"] | None = None,
     disagree: bool | None = None,
     labelled: bool | None = None,
+    aside: bool | None = None,
     text: Annotated[str | None, Query(max_length=200, pattern=NO_NUL)] = None,
     order: Literal["id", "confidence", "recent", "disagree"] = "id",
     after: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
@@ -45,6 +48,7 @@ def browse(
         disagree=disagree,
         text=text or None,
         labelled=labelled,
+        aside=aside,
         order=order,
     )
     rows, total = live.project.browse(wanted, after=after, count=count)
@@ -78,11 +82,14 @@ def _row(row: Row, live: Live) -> RowReply:
         id=row.item.id,
         key=row.item.key,
         text=row.item.text,
+        columns=finite(dict(islice((row.item.extra or {}).items(), COLUMNS))) if live.kind == "table" else {},
         image=live.image_url(row.item.id),
         label=row.label,
         prediction=row.prediction,
         confidence=finite(row.confidence),
         people=list(row.people),
+        kind=row.kind,
         disagree=row.disagree,
         state=row.item.state,
+        note=row.item.note,
     )

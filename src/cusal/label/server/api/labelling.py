@@ -21,6 +21,7 @@ from cusal.label.server.replies import (
     UndoneReply,
     UndoReply,
 )
+from cusal.label.server.wording import undone_in_words
 from cusal.label.store import Answer
 
 router = APIRouter(tags=["labelling"])
@@ -82,8 +83,11 @@ def answers(call: AnswersCall, live: LiveProject) -> AnswersReply:
 @router.post("/undo", dependencies=Changing)
 def undo(call: UndoCall, live: LiveProject) -> UndoReply:
     """Undo the latest thing that the person did and that is not undone yet."""
-    undone = live.project.undo(call.person, call.id)
-    reply = None if undone is None else UndoneReply(kind=undone.kind, items=live.items(undone.items[:100]))
+    undone = live.project.undo(call.person, call.id, of=call.of)
+    if undone is None:
+        return UndoReply(undone=None, progress=live.progress())
+    words = undone_in_words(undone, live.project.class_names())
+    reply = UndoneReply(kind=undone.kind, words=words, items=live.items(undone.items[:100]))
     return UndoReply(undone=reply, progress=live.progress())
 
 
