@@ -192,6 +192,63 @@ def test_accepted_predictions_are_no_answers(tmp_path):
     write_csv(tmp_path / "export.csv", answers)
     table = read_predictions(str(tmp_path / "p.csv"), Columns())
     audit = table.audit(0)
-    assert tell_verified(audit, table.ids, [str(tmp_path / "export.csv")]) == 31
+    assert len(tell_verified(audit, table.ids, [str(tmp_path / "export.csv")]).answers) == 31
     assert audit.answers[1] is None
     assert 3 not in audit.answers
+
+
+def test_answers_that_somebody_typed_are_never_written_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows, truth = made()
+    write_csv(tmp_path / "predictions.csv", rows)
+    run("predictions.csv", "-k", 20)
+    run("predictions.csv", "-k", 20)  # nobody has answered yet: the same file again
+    assert not (tmp_path / "next-2.csv").exists()
+    fill_in(tmp_path / "next.csv", tmp_path / "next.csv", truth)
+    answered = (tmp_path / "next.csv").read_bytes()
+    said = run("predictions.csv", "--labels", "next.csv", "-k", 5, "--seed", 0)
+    assert (tmp_path / "next.csv").read_bytes() == answered
+    assert "cusal audit predictions.csv --labels next.csv --labels next-2.csv" in said
+    fill_in(tmp_path / "next-2.csv", tmp_path / "next-2.csv", truth)
+    assert "from 25 checks" in run("predictions.csv", "--labels", "next.csv", "--labels", "next-2.csv")
+    assert (tmp_path / "next-3.csv").exists()
+    before = (tmp_path / "predictions.csv").read_bytes()
+    run("predictions.csv", "--out", "predictions.csv")  # a slip of the finger
+    assert (tmp_path / "predictions.csv").read_bytes() == before
+
+
+def test_the_command_for_the_next_day_repeats_what_was_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my table.csv").write_text("what,sure,name\ncat,.9,a\ndog,.8,b\n")
+    said = run("my table.csv", "--label", "what", "--confidence", "sure", "--id", "name", "--seed", 3)
+    assert "cusal audit 'my table.csv' --label what --confidence sure --id name --seed 3 --labels next.csv" in said
+
+
+def test_what_was_read_is_said_on_the_first_day(tmp_path):
+    (tmp_path / "p.csv").write_text("question,answer,sureness\nwho?,cat,0.9\nwhy?,dog,0.8\n")
+    said = run(tmp_path / "p.csv", "--out", tmp_path / "n.csv")
+    assert "the label from answer, no confidence (name its column with --confidence)" in said
+    assert "the number of the row as id, the text from question" in said
+    named = run(tmp_path / "p.csv", "--confidence", "sureness", "--out", tmp_path / "n.csv")
+    assert "the confidence from sureness" in named
+
+
+def test_slips_in_the_answers_are_pointed_out(tmp_path):
+    rows, truth = made()
+    write_csv(tmp_path / "p.csv", rows)
+    run(tmp_path / "p.csv", "-k", 30, "--out", tmp_path / "n.csv")
+    answers = fill_in(tmp_path / "n.csv", tmp_path / "c.csv", truth)
+    answers[3]["true_label"], answers[4]["true_label"], answers[5]["true_label"] = "CAT", "?", ""
+    write_csv(tmp_path / "c.csv", [*answers, {**answers[0], "true_label": "ferret"}])
+    said = run(tmp_path / "p.csv", "--labels", tmp_path / "c.csv", "--out", tmp_path / "n.csv")
+    assert f"24 answers do not count yet, because {answers[5]['id'].removeprefix(chr(39))}, which" in said
+    assert "Nobody could tell about 1 item" in said
+    assert "CAT (1 x, much like cat)" in said
+    assert "1 item was answered twice, differently" in said
+
+
+def test_a_missing_confidence_is_an_empty_cell(tmp_path):
+    (tmp_path / "p.csv").write_text("id,label,confidence\n1,cat,\n2,dog,87 %\n")
+    said = run(tmp_path / "p.csv", "--out", tmp_path / "n.csv")
+    assert "1 have no confidence" in said
+    assert "nan" not in (tmp_path / "n.csv").read_text()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cusal import Audit
+from cusal.audit.together import by_class_together
 from cusal.errors import CusalError, DataError
 from cusal.metrics import ece
 
@@ -171,3 +172,52 @@ def test_an_audit_travels_as_bytes():
     assert again.ask(10).tolist() == audit.ask(10).tolist()
     with pytest.raises(DataError, match="cannot be read"):
         Audit.from_bytes(b"PK\x05\x06" + bytes(18))
+
+
+def test_of_many_equal_classes_hardly_ever_one_is_called_worse_than_the_rest():
+    alone, together = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        predicted, right = rng.integers(40, size=2000), rng.random(2000) < 0.7
+        audit = Audit(predicted=predicted, seed=seed)
+        check(audit, audit.ask(400), right)
+        whole = audit.accuracy().estimate
+        for found, classes in ((alone, audit.by_class()), (together, by_class_together(audit))):
+            found.append(any(one.share.high < whole for one in classes if one.share is not None))
+    assert np.mean(alone) > 0.5
+    assert np.mean(together) < 0.2
+
+
+def test_an_interval_of_a_part_knows_how_few_of_its_items_were_checked():
+    rng = np.random.default_rng(0)
+    predicted, right = rng.integers(30, size=3000), rng.random(3000) < 0.6
+    widths = {}
+    for seed in range(20):
+        audit = Audit(predicted=predicted, seed=seed)
+        check(audit, audit.ask(300), right)
+        for one in audit.by_class():
+            if one.share is not None:
+                widths.setdefault(one.checks, []).append(one.share.high - one.share.low)
+    few, many = (np.mean([w for n, ws in widths.items() if n in ns for w in ws]) for ns in (range(5, 8), range(14, 30)))
+    assert few > 1.3 * many
+
+
+def test_a_part_of_which_all_is_checked_is_known_exactly():
+    confidence, right = overconfident(400)
+    audit = audit_of(confidence)
+    items = audit.ask(100)
+    check(audit, items, right)
+    where = np.zeros(400, dtype=bool)
+    where[items[:20]] = True
+    share = audit.accuracy(where)
+    assert (share.estimate, share.low, share.high) == pytest.approx((right[items[:20]].mean(),) * 3)
+
+
+def test_the_intervals_of_classes_hold_together_and_are_wider_for_it():
+    confidence, right = overconfident(1000)
+    audit = Audit(predicted=np.arange(1000) % 8, confidence=confidence)
+    check(audit, audit.ask(200), right)
+    shares = [one.share for one in by_class_together(audit)]
+    assert {share.level for share in shares} == {1 - 0.05 / 8}
+    alone = [one.share for one in audit.by_class()]
+    assert all(wide.low <= one.low and one.high <= wide.high for wide, one in zip(shares, alone, strict=True))

@@ -33,6 +33,7 @@ class Checks:
         self.claims, self.identities, self.seed = claims, identities, seed
         self.answers = Answers(claims)
         self.hunting_since: int | None = None  # how many answers there were when hunting began
+        self._prefix: tuple[int, Indices] | None = None  # after how many answers, and which items
 
     def with_answers_of(self, items: list[int]) -> "Checks":
         """Return the same order with the answers about these items alone, and without a hunt."""
@@ -40,7 +41,7 @@ class Checks:
         checks.answers = Answers(self.claims)
         checks.answers.right = {item: self.answers.right[item] for item in items}
         checks.answers.true = {item: self.answers.true[item] for item in items if item in self.answers.true}
-        checks.hunting_since = None
+        checks.hunting_since, checks._prefix = None, None
         return checks
 
     @cached_property
@@ -73,7 +74,10 @@ class Checks:
     @property
     def prefix(self) -> Indices:
         """The items of the longest answered beginning of the order."""
-        return self.answered_beginning(self.order)
+        count = len(self.answers)  # answers are replaced, never taken back: their number says which items have one
+        if self._prefix is None or self._prefix[0] != count:
+            self._prefix = count, self.answered_beginning(self.order)
+        return self._prefix[1]
 
     def answered_beginning(self, items: Order) -> Indices:
         """Return the longest beginning of an order that is answered."""
@@ -124,7 +128,7 @@ class Checks:
         rest, items = self.rest(inside)
         return len(items) >= min(FEWEST, int(rest.sum()))
 
-    def spread(self, inside: Mask | None, *, unknown_right: bool) -> Spread:
+    def spread(self, inside: Mask | None, *, unknown_right: bool, is_part: bool = False) -> Spread:
         """Return the estimated share of wrong predictions among items, without those that were hunted."""
         rest, items = self.rest(inside)
         size = int(rest.sum())
@@ -137,12 +141,13 @@ class Checks:
                 "them, and tell() the answers."
             )
         right, scores = self.right(items, unknown_right), self._scores(items, rest, inside)
-        return spread(Sample(right, self.chances(items), size, scores))
+        return spread(Sample(right, self.chances(items), size, scores, is_part))
 
     def share(self, inside: Mask | None, level: float) -> Share:
         """Return the share of right predictions among items, hunted ones counted exactly, with its interval."""
         z = deviations(level)
-        pessimistic, optimistic = (self.spread(inside, unknown_right=flag) for flag in (False, True))
+        part = inside is not None
+        pessimistic, optimistic = (self.spread(inside, unknown_right=flag, is_part=part) for flag in (False, True))
         hunted = self.hunted() if inside is None else self.hunted()[inside[self.hunted()]]
         size = len(self.claims) if inside is None else int(inside.sum())
         found = [self.right(hunted, flag).sum() for flag in (False, True)]

@@ -1,14 +1,13 @@
 """What `cusal audit` does: read predictions and answers, say what is known, write what to check next."""
 
-import csv
-import io
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cusal._cells import safe_cell
-from cusal._files import write_whole
 from cusal.audit.in_words import summary
+from cusal.audit.next_items import free_name, write_next
 from cusal.audit.prediction_table import Columns, PredictionTable, read_predictions
+from cusal.audit.remarks import remarks
 from cusal.audit.verified import tell_verified
 
 
@@ -32,8 +31,8 @@ def run(request: Request) -> str:
     """Do what was asked for, and return what to print."""
     table = read_predictions(request.predictions, request.columns)
     audit = table.audit(request.seed)
-    tell_verified(audit, table.ids, request.labels)
-    paragraphs = [summary(audit)]
+    told = tell_verified(audit, table.ids, request.labels)
+    paragraphs = [summary(audit), *remarks(audit, table, told)]
     why, items = "audit", [] if audit.checks >= len(audit) else audit.ask(request.count).tolist()
     if request.hunt:
         suspects = audit.hunt(request.count)
@@ -56,28 +55,27 @@ def run(request: Request) -> str:
         write_report(request.report, audit, table)
         paragraphs.append(f"Report: {request.report}")
     if request.out is not None and items:
-        write_next(request.out, table, items, why)
-        paragraphs.append(
-            f"Next: check the {len(items)} items in {request.out}: write the true label of each into the column "
-            f"true_label (or ? if nobody can tell), then run: {command_line(request)}"
-        )
+        paragraphs.append(_hand_out(request, request.out, table, items, why))
     return "\n\n".join(paragraphs)
 
 
-def command_line(request: Request) -> str:
-    """Return the command for the next day."""
-    given = "".join(f" --labels {path}" for path in (*request.labels, "CHECKED.csv"))
-    return f"cusal audit {request.predictions}{given}"
+def _hand_out(request: Request, out: str, table: PredictionTable, items: Sequence[int], why: str) -> str:
+    """Write the items to check to a file that holds nothing of the user's, and return what to do with it."""
+    path = free_name(out)
+    write_next(path, table, items, why)
+    kept = "" if path == out else f" ({out} was left as it is)"
+    what = "1 item" if len(items) == 1 else f"{len(items)} items"
+    return (
+        f"Next: check the {what} in {path}{kept}: write the true label of each into the column true_label (or ? if "
+        f"nobody can tell), then run: {command_line(request, path)}"
+    )
 
 
-def write_next(path: str, table: PredictionTable, items: Sequence[int], why: str) -> None:
-    """Write the items to check as CSV, with an empty column for the answer."""
-    content = io.StringIO()
-    writer = csv.writer(content)
-    texts = table.texts
-    writer.writerow(["id", *(["text"] if texts is not None else []), "predicted", "confidence", "true_label", "why"])
-    for item in items:
-        shown = [safe_cell(texts[item])] if texts is not None else []
-        confidence = f"{table.confidence[item]:.6g}"
-        writer.writerow([safe_cell(table.ids[item]), *shown, safe_cell(table.labels[item]), confidence, "", why])
-    write_whole(path, content.getvalue().encode("utf-8", "surrogatepass"))
+def command_line(request: Request, path: str) -> str:
+    """Return the command for the next day, with the file that was filled in."""
+    named: dict[str, object] = {"--label": request.columns.label, "--confidence": request.columns.confidence}
+    named |= {"--id": request.columns.id, "--text": request.columns.text, "--seed": request.seed or None}
+    words = ["cusal", "audit", request.predictions]
+    for option, value in [*named.items(), *(("--labels", labels) for labels in (*request.labels, path))]:
+        words += [] if value is None else [option, str(value)]
+    return shlex.join(words)

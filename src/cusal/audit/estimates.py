@@ -4,6 +4,15 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 
+def per_cent(share: float) -> str:
+    """Return a share in words: 98 %, 97.5 %.
+
+    >>> per_cent(0.98), per_cent(0.1234)
+    ('98 %', '12.3 %')
+    """
+    return f"{round(share * 100, 1):g} %"
+
+
 @dataclass(frozen=True)
 class Share:
     """An estimated share, for instance of right predictions, with an interval.

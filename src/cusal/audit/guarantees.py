@@ -22,6 +22,7 @@ from scipy.stats import binom, hypergeom
 
 from cusal._types import Indices
 from cusal.audit.checks import Checks
+from cusal.audit.estimates import per_cent
 from cusal.audit.order import Order
 from cusal.audit.weighted import deviations
 
@@ -118,11 +119,20 @@ def guarantee(checks: Checks, promise: float, level: float, count: int) -> Accep
     able = [size for size in _levels(checks, len(top)) if (ranks < size).sum() >= min(start, size)]
     kept = _last_success(able, passes)
     missing = checks.next(order, count)
-    reason = f"The {kept} most confident predictions are at least {promise:.1%} right, with {level:.0%} confidence."
+    promised = per_cent(promise)
+    reason = (
+        f"The {kept:,} most confident predictions are at least {promised} right, with {level * 100:g} % confidence."
+    )
     if not kept and able:
-        reason = f"{wrong.sum()} of {len(checked)} checks are wrong or unknown: too many for {promise:.1%} so far."
+        reason = (
+            f"A guarantee of {promised} cannot be given so far: of its {len(checked)} checks {wrong.sum()} are wrong "
+            "or unknown, which is too many."
+        )
     elif not kept:
-        reason = f"{len(checked)} checks are done; a guarantee of {promise:.1%} takes {start} or more."
+        reason = (
+            f"A guarantee of {promised} takes {start} checks or more of an order of its own, among the most confident "
+            f"predictions; {len(checked)} of them are made."
+        )
     return _accepted(checks, kept, missing[np.isfinite(drawn[missing])], reason)
 
 
@@ -143,8 +153,8 @@ def accept(checks: Checks, max_wrong: float, level: float) -> Accepted:
     reason = "No part can be accepted with the checks so far."
     if kept:
         reason = (
-            f"Accept the {kept} most confident predictions and check {len(missing)} others: at most {max_wrong:.1%} of "
-            f"all are wrong then, with {level:.0%} confidence."
+            f"Accept the {kept:,} most confident predictions and check {len(missing):,} others: at most "
+            f"{per_cent(max_wrong)} of all are wrong then, with {level * 100:g} % confidence."
         )
     return _accepted(checks, kept, missing, reason)
 

@@ -2,6 +2,7 @@
 
 from cusal.audit.audit import Audit
 from cusal.audit.estimates import Share, Slice
+from cusal.audit.together import by_class_together
 from cusal.errors import NotReady
 
 ENOUGH = 0.02  # half the width of an interval with which most people are content
@@ -11,9 +12,10 @@ WORST = 3  # classes that are named
 def summary(audit: Audit) -> str:
     """Return what is known about the predictions, and what to do next."""
     if audit.checks == 0:
+        there = "is 1 prediction" if len(audit) == 1 else f"are {len(audit):,} predictions"
         return (
-            f"There are {len(audit):,} predictions and no checks yet. Check the items that follow, in their order, and "
-            "come back with the answers: 50 show roughly how good the predictions are, 200 to 400 show it well."
+            f"There {there} and no checks yet. Check the items that follow, in their order, and come back with the "
+            "answers: 50 show roughly how good the predictions are, 200 to 400 show it well."
         )
     try:
         share, anytime = audit.accuracy(), audit.accuracy(anytime=True)
@@ -27,7 +29,7 @@ def summary(audit: Audit) -> str:
         f"{_per_cent(share.low)} and {_per_cent(share.high)}, with 95 % confidence, from {share.checks} checks.",
         f"If you look at this after every few checks, read the {wider}range {_per_cent(anytime.low)} to "
         f"{_per_cent(anytime.high)}, which holds however often you look.",
-        _worst(audit.by_class(), share.estimate),
+        _worst(by_class_together(audit), share.estimate),
         _next_step(audit, share),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
@@ -45,7 +47,9 @@ def _worst(classes: list[Slice], overall: float) -> str:
     named = ", ".join(
         f"{one.name} (at most {_per_cent(high)})" for high, one in sorted(weak, key=lambda pair: pair[0])[:WORST]
     )
-    return f"Worse than the rest are the predicted classes {named}."
+    kind = "class" if len(weak) == 1 else "classes"
+    more = f" and {len(weak) - WORST} more" if len(weak) > WORST else ""
+    return f"Worse than the rest {'is' if len(weak) == 1 else 'are'} the predicted {kind} {named}{more}."
 
 
 def _next_step(audit: Audit, share: Share) -> str:

@@ -11,11 +11,12 @@ from cusal.audit.audit import Audit
 from cusal.audit.estimates import Share, Slice
 from cusal.audit.in_words import summary
 from cusal.audit.prediction_table import PredictionTable
+from cusal.audit.together import by_class_together, parts_together
 from cusal.errors import NotReady
 
 POINTS = 24  # of the curve over checks
-MOST_SLICES, MOST_ERRORS = 60, 200
-LEVEL = 0.95
+MOST_SLICES, MOST_ERRORS, FIRST_ERRORS = 60, 200, 20
+LONGEST = 300  # letters of an item that are shown
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --mark: #1f6feb; }
 @media (prefers-color-scheme: dark) {
@@ -26,7 +27,10 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 p.lead { font-size: 1.1rem; } p.note { color: var(--soft); font-size: .9rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.number, th.number { text-align: right; white-space: nowrap; }
+td.number, th.number { text-align: right; white-space: nowrap; } td.name { overflow-wrap: anywhere; min-width: 7em; }
+.error { border-top: 1px solid var(--line); padding: .6rem 0; overflow-wrap: anywhere; } .error p { margin: 0; }
+.error b { color: var(--ink); font-weight: 600; } summary { cursor: pointer; padding: .6rem 0; color: var(--mark); }
+@media (max-width: 600px) { th, td { padding: .35rem .3rem; } svg text { font-size: 17px; } }
 svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: var(--soft); } svg line { stroke: var(--line); }
 .once { fill: var(--mark); opacity: .3; } .anytime { fill: var(--mark); opacity: .13; }
 .estimate { fill: none; stroke: var(--mark); stroke-width: 2; } .perfect { stroke: var(--soft); stroke-dasharray: 4; }
@@ -88,26 +92,29 @@ def _reliability(audit: Audit) -> str:
 
 
 def _by_class(audit: Audit) -> str:
-    return "<h2>By predicted class</h2>" + _slice_table(audit.by_class(level=LEVEL), LEVEL)
+    rows = by_class_together(audit)
+    return f"<h2>By predicted class</h2>{_slice_table(rows)}{_together(rows)}"
 
 
 def _slices(audit: Audit, table: PredictionTable) -> str:
     """Return the tables of other columns; their intervals are wider, so that all hold together."""
-    count = sum(len(values) for values, _ in table.slices.values())
-    level = 1 - (1 - LEVEL) / max(1, count)
-    parts = []
-    for name, (values, codes) in table.slices.items():
-        rows = [audit.slice(value, codes == number, level=level) for number, value in enumerate(values)]
-        parts.append(f"<h2>By {escape(name)}</h2>{_slice_table(rows, level)}")
-    if parts:
-        parts.append(
-            f"<p class='note'>There are {count} such parts. Each interval has a level of {level:.2%}, so that all of "
-            "them hold together with 95 %.</p>"
-        )
-    return "".join(parts)
+    groups = parts_together(audit, list(table.slices.values()))
+    parts = [f"<h2>By {escape(name)}</h2>{_slice_table(rows)}" for name, rows in zip(table.slices, groups, strict=True)]
+    return "".join(parts) + _together([one for rows in groups for one in rows])
 
 
-def _slice_table(rows: list[Slice], level: float) -> str:
+def _together(rows: list[Slice]) -> str:
+    """Return a note on the level of intervals that hold together."""
+    shares = [one.share for one in rows if one.share is not None]
+    if len(shares) < 2:
+        return ""
+    return (
+        f"<p class='note'>There are {len(shares)} such intervals. Each has a level of {shares[0].level:.2%}, so that "
+        "all of them hold together with 95 %.</p>"
+    )
+
+
+def _slice_table(rows: list[Slice]) -> str:
     """Return a table, the surely worst first; of equal ones the narrowest interval."""
     known = [(one, one.share) for one in rows if one.share is not None]
     known.sort(key=lambda pair: (pair[1].high, pair[1].high - pair[1].low))
@@ -118,7 +125,7 @@ def _slice_table(rows: list[Slice], level: float) -> str:
     note = f"<p class='note'>{' '.join(left)}</p>" if left else ""
     if not lines:
         return note
-    heads = "".join(f"<th class='number'>{head}</th>" for head in ("items", "checks", "right", f"with {level:.1%}"))
+    heads = "".join(f"<th class='number'>{head}</th>" for head in ("right", "between", "checks", "items"))
     return (
         f"<div class='scroll'><table><thead><tr><th></th>{heads}</tr></thead>"
         f"<tbody>{''.join(lines[:MOST_SLICES])}</tbody></table></div>{note}"
@@ -126,30 +133,39 @@ def _slice_table(rows: list[Slice], level: float) -> str:
 
 
 def _slice_row(one: Slice, share: Share) -> str:
-    interval = f"{share.low * 100:.0f} to {share.high:.0%}"
-    cells = [f"{one.items:,}", f"{one.checks}", f"{share.estimate:.0%}", interval]
+    interval = f"{share.low * 100:.0f} to {share.high * 100:.0f} %"
+    cells = [f"{share.estimate * 100:.0f} %", interval, f"{one.checks}", f"{one.items:,}"]
     numbers = "".join(f"<td class='number'>{cell}</td>" for cell in cells)
-    return f"<tr><td>{escape(str(one.name))}</td>{numbers}</tr>"
+    return f"<tr><td class='name'>{escape(str(one.name))}</td>{numbers}</tr>"
 
 
 def _errors(audit: Audit, table: PredictionTable) -> str:
     wrong = [item for item, right in audit.answers.items() if right is False]
     if not wrong:
         return "<h2>Errors found</h2><p>None so far.</p>"
-    rows = "".join(_error_row(audit, table, item) for item in wrong[:MOST_ERRORS])
-    more = f"<p class='note'>{len(wrong) - MOST_ERRORS} more are left out.</p>" if len(wrong) > MOST_ERRORS else ""
-    return (
-        f"<h2>Errors found: {len(wrong)}</h2><div class='scroll'><table><thead><tr><th>id</th><th>item</th>"
-        f"<th>predicted</th><th>true</th><th class='number'>confidence</th></tr></thead><tbody>{rows}</tbody></table>"
-        f"</div>{more}"
-    )
+    shown = wrong[:MOST_ERRORS]
+    rows = "".join(_error_row(audit, table, item) for item in shown[:FIRST_ERRORS])
+    rest = "".join(_error_row(audit, table, item) for item in shown[FIRST_ERRORS:])
+    folded = f"<details><summary>{len(shown) - FIRST_ERRORS} more</summary>{rest}</details>" if rest else ""
+    more = f"<p class='note'>{len(wrong) - MOST_ERRORS} others are left out.</p>" if len(wrong) > MOST_ERRORS else ""
+    return f"<h2>Errors found: {len(wrong):,}</h2>{rows}{folded}{more}"
 
 
 def _error_row(audit: Audit, table: PredictionTable, item: int) -> str:
-    text = "" if table.texts is None else table.texts[item]
-    cells = [table.ids[item], text[:300], table.labels[item], str(audit.true_labels.get(item, ""))]
-    shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-    return f"<tr>{shown}<td class='number'>{table.confidence[item]:.3f}</td></tr>"
+    """Return an error: the item, what was predicted with which confidence, and what is true."""
+    text = "" if table.texts is None else f"<p>{escape(_shortened(table.texts[item]))}</p>"
+    true = audit.true_labels.get(item)
+    truth = "" if true is None else f", in truth <b>{escape(str(true))}</b>"
+    known = not np.isnan(table.confidence[item])
+    sure = f" (confidence {table.confidence[item]:.2f})" if known else ""
+    return (
+        f"<div class='error'>{text}<p class='note'>{escape(table.ids[item])}: predicted "
+        f"<b>{escape(table.labels[item])}</b>{sure}{truth}</p></div>"
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def _next(audit: Audit) -> str:

@@ -7,23 +7,45 @@ for hunting is fixed at the first hunted row.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from cusal._cells import plain_cell
 from cusal._tables import open_table
 from cusal.audit.audit import Audit
+from cusal.audit.found_columns import ID_NAMES
 from cusal.errors import DataError, UnknownName
 
 TRUTH_NAMES = ("true_label", "true", "truth", "verified", "correct_label", "gold", "label")
 RIGHT_NAMES = ("right", "correct", "ok")
-ID_NAMES = ("id", "key", "item", "file", "filename", "path", "image", "url", "uuid")
 YES, NO = ("yes", "y", "true", "1", "right", "ok", "x"), ("no", "n", "false", "0", "wrong")
+ELSEWHERE = ("hunt", "guarantee", "accept")  # reasons to ask for an item that are no part of the audit's order
 UNSURE = ("?", "unsure", "unknown", "skip")
 
 
-def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> int:
-    """Enter the answers of tables into an audit, in the order of their rows, and return how many there were."""
+@dataclass
+class Told:
+    """What tables said: the last answer about each item, and for which items that was not the first one.
+
+    for_audit: the items that were answered because the audit's order asked for them.
+    """
+
+    answers: dict[int, tuple[str, str]] = field(default_factory=dict)
+    changed: set[int] = field(default_factory=set)
+    for_audit: set[int] = field(default_factory=set)
+
+    def count(self, item: int, answer: tuple[str, str], why: str) -> None:
+        """Count an answer about an item that was asked for some reason."""
+        if self.answers.get(item, answer) != answer:
+            self.changed.add(item)
+        self.answers[item] = answer
+        if why not in ELSEWHERE:
+            self.for_audit.add(item)
+
+
+def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> Told:
+    """Enter the answers of tables into an audit, in the order of their rows, and return what there was."""
     places = {name.strip(): place for place, name in enumerate(ids)}
-    told = 0
+    told = Told()
     for path in paths:
         rows = open_table(path)
         key, truth, right = (_find(rows.columns, names) for names in (ID_NAMES, TRUTH_NAMES, RIGHT_NAMES))
@@ -37,13 +59,15 @@ def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> int
             item = places.get(_cell(row.get(key)))
             if item is None:
                 raise DataError(f"{path}: row {number} has the id {row.get(key)!r}, which no prediction has.")
-            if why is not None and str(row.get(why)) == "hunt":
+            reason = "audit" if why is None else _cell(row.get(why))
+            if reason == "hunt":
                 audit.begin_hunt()
             label = "" if truth is None else _cell(row.get(truth))
             answer = "" if right is None else _cell(row.get(right)).lower()
             if checked is not None and _cell(row.get(checked)).lower() in NO and answer not in UNSURE:
                 continue
-            told += _tell(audit, item, label, answer, f"{path}: row {number}")
+            if _tell(audit, item, label, answer, f"{path}: row {number}"):
+                told.count(item, (label, answer), reason)
     return told
 
 

@@ -14,6 +14,10 @@ Interval of e (Wilson 1927, generalised to weights; its width is never 0 before 
     upper = e + d:  (1 + z^2 A_up) d^2 - z^2 A_up (1 - 2 e) d - z^2 V = 0
     lower = e - d:  (1 + z^2 A_down) d^2 + z^2 A_down (1 - 2 e) d - z^2 V = 0
 
+Inside a part of the items (a class, a slice) there is no regression, and W_i = w_i / sum w, V = sum v R'^2 / (sum w)^2:
+how many of its items were checked is left to chance, and an interval must know that number. A part of which every item
+was checked is known exactly.
+
 | symbol | name |
 |---|---|
 | q_i, pi_i | `rates`, `chances` (n,) of the checked items to be among them |
@@ -39,13 +43,15 @@ LEAST_REST = 0.02  # of 1 - leverage
 class Sample:
     """Checked items of a population of `size`: whether each prediction is right, (n,), and its chance to be checked.
 
-    scores: (n,) standardised confidences; None for an estimate without regression.
+    scores: (n,) standardised confidences; None for an estimate without regression. is_part: whether the population is
+    a part of the one that the order goes through, so that the number of its checks is left to chance.
     """
 
     right: NDArray[np.float64]
     chances: NDArray[np.float64]
     size: int
     scores: NDArray[np.float64] | None = None
+    is_part: bool = False
 
     def __len__(self) -> int:
         return len(self.right)
@@ -89,12 +95,15 @@ def chances(rates: Floats, next_key: float) -> NDArray[np.float64]:
 
 def spread(sample: Sample) -> Spread:
     """Return the estimated share of wrong predictions in the population, with its spread."""
+    if len(sample) == sample.size:
+        return Spread(1 - float(sample.right.mean()), 0.0, 0.0, 0.0)
     weights = 1 / sample.chances
+    total = float(weights.sum()) if sample.is_part else sample.size
     variances = (1 - sample.chances) * weights**2
     residuals, leverage, constant = _regression(sample, variances)
     error = float(np.clip(1 - (constant + (weights @ residuals) / weights.sum()), 0, 1))
-    variance = float(variances @ (residuals / np.maximum(1 - leverage, LEAST_REST)) ** 2) / sample.size**2
-    shares = weights / sample.size
+    variance = float(variances @ (residuals / np.maximum(1 - leverage, LEAST_REST)) ** 2) / total**2
+    shares = weights / total
     wrong = shares[sample.right == 0]
     largest, left = float(shares.max()), 1 - len(sample) / sample.size
     up = left * float(wrong @ wrong + largest**2) / float(wrong.sum() + largest)

@@ -7,6 +7,7 @@ import numpy as np
 
 from cusal.audit.audit import Audit
 from cusal.audit.estimates import Slice
+from cusal.audit.together import parts_together
 from cusal.errors import NotReady
 
 HALF_WIDTH = 0.02  # of the interval for which the checks are counted
@@ -36,12 +37,14 @@ def figures(audit: Audit) -> dict[str, Any]:
 
 
 def _classes(audit: Audit) -> list[dict[str, Any]]:
-    """Return the predicted classes with enough checks to say something, the surely worst first."""
+    """Return the predicted classes with enough checks to say something, the surely worst first.
+
+    Their intervals hold together.
+    """
     names, numbers = np.unique(audit.predicted, return_inverse=True)
     if len(audit) * len(names) > MOST_CELLS:
         return []
-    met = np.unique(numbers[audit.checked_in_order])
-    parts = [audit.slice(str(names[number]), numbers == number) for number in met.tolist()]
+    parts = parts_together(audit, [(names.astype(str).tolist(), numbers)])[0]
     known = [(part, part.share) for part in parts if part.share is not None]
     known.sort(key=lambda pair: pair[1].high)
     return [_line(part) | asdict(share) for part, share in known[:MOST_CLASSES]]
