@@ -32,7 +32,7 @@ PAGE = 500  # tasks or predictions in one call
 MOST_FOR_KERNEL = 1500  # labels: the time of a kernel classifier grows with their cube
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelStudioPush:
     """What was pushed to a project.
 
@@ -46,12 +46,21 @@ class LabelStudioPush:
         How many predictions Label Studio did not take.
     sampling : str
         The order of tasks that was set in the project before.
+
+    Examples
+    --------
+    >>> LabelStudioPush("cusal-3", np.array([17, 5, 9]), refused=0, sampling="Uncertainty sampling")
+    LabelStudioPush(cusal-3: 3 open tasks, 17 is next)
     """
 
     version: str
     tasks: Indices
     refused: int
     sampling: str
+
+    def __repr__(self) -> str:
+        refused = f", {self.refused} refused" if self.refused else ""
+        return f"LabelStudioPush({self.version}: {len(self.tasks)} open tasks, {self.tasks[0]} is next{refused})"
 
 
 class LabelStudioProject:
