@@ -4,6 +4,7 @@ VENV := .venv
 PEERS := .venv-peers
 OLDEST := .venv-oldest
 DOCS := .venv-docs
+LABELSTUDIO := .venv-labelstudio
 BIN := $(VENV)/bin
 # Tests of libraries that need older versions than the others: requirements/peers-older.txt.
 WITH_OLDER := tests/adapters/test_skactiveml_conformance.py tests/adapters/test_modal_adapter.py \
@@ -22,8 +23,8 @@ MAKE_VENV = $(PYTHON) -m venv $(1) 2>/dev/null || { $(PYTHON) -m venv --clear --
 	$(PYTHON) -m pip --quiet --disable-pip-version-check --python $(1)/bin/python install pip; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo label-demo docs check test test-slow test-peers test-oldest coverage durations fuzz lint format hooks \
-	constraints bench clean
+.PHONY: help demo label-demo docs check test test-slow test-peers test-oldest test-labelstudio coverage durations \
+	fuzz lint format hooks constraints bench clean
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -55,6 +56,9 @@ test-peers: $(PEERS)/.peers  ## Compare with other libraries and let them drive 
 
 test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch and the app
 	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick --ignore tests/label
+
+test-labelstudio: $(VENV)/.compiled $(LABELSTUDIO)/.labelstudio  ## Drive a real Label Studio server; no part of CI
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) -m labelstudio tests/adapters
 
 coverage: $(VENV)/.compiled  ## The same tests as make test, and which lines they miss
 	$(BIN)/python $(PYTEST) --cov --cov-report=term:skip-covered
@@ -105,7 +109,7 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(PEERS)/bin/python benchmarks/rounds.py
 
 clean:  ## Remove the environments, the site and the demo
-	rm -rf $(VENV) $(PEERS) $(OLDEST) $(DOCS) build demo .coverage
+	rm -rf $(VENV) $(PEERS) $(OLDEST) $(DOCS) $(LABELSTUDIO) build demo .coverage
 
 $(VENV)/bin/python:
 	@echo "Creating $(VENV) ..."
@@ -145,6 +149,12 @@ $(OLDEST)/.oldest: pyproject.toml requirements/oldest.txt
 	@echo "Creating $(OLDEST) ..."
 	@$(call MAKE_VENV,$(OLDEST))
 	@$(OLDEST)/bin/python $(PIP_INSTALL) --requirement requirements/oldest.txt --editable '.[bench,parquet,postgres]'
+	@touch $@
+
+$(LABELSTUDIO)/.labelstudio: requirements/labelstudio.txt
+	@echo "Creating $(LABELSTUDIO) ..."
+	@$(call MAKE_VENV,$(LABELSTUDIO))
+	@$(LABELSTUDIO)/bin/python $(PIP_INSTALL) --requirement requirements/labelstudio.txt
 	@touch $@
 
 $(DOCS)/.docs: requirements/constraints.txt requirements/docs.txt

