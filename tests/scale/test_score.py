@@ -43,7 +43,7 @@ def read_picks(path: Path) -> list[dict[str, str]]:
 def assert_as_query(picks: list[dict[str, str]], pool: Pool, count: int) -> None:
     query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=count)
     assert [int(pick["id"]) for pick in picks] == query.indices.tolist()
-    assert [float(pick["error"]) for pick in picks] == query.error.tolist()
+    assert [float(pick["error"]) for pick in picks] == pytest.approx(query.error.tolist(), abs=1e-9)
     assert [float(pick["confidence"]) for pick in picks] == query.confidence.tolist()
     assert [pick["decided_by"] for pick in picks] == query.decided_by.tolist()
     assert [int(pick["rank"]) for pick in picks] == list(range(1, count + 1))

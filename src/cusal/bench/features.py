@@ -22,7 +22,7 @@ from cusal._types import Indices
 from cusal.datasets import Dataset, Items
 from cusal.datasets.formats.image_folder import ImageFolder
 from cusal.errors import InvalidInput, UnknownName
-from cusal.features import TextFeatures, images, sentence_vectors
+from cusal.features import images
 from cusal.features.cache import cached_features
 
 COMPONENTS = 50
@@ -124,6 +124,8 @@ def _term_weights(data: Dataset, terms: int = TERMS) -> tuple[Items, Items]:
     """Return CSR rows of unit length, of the terms that most train texts have."""
     from sklearn.preprocessing import normalize
 
+    from cusal.features import TextFeatures  # it loads scikit-learn
+
     weights = TextFeatures()
     train, test = weights.fit_transform(np.asarray(data.train)), weights.transform(np.asarray(data.test))
     texts_with = np.bincount(train.indices, minlength=train.shape[1])
@@ -134,6 +136,8 @@ def _term_weights(data: Dataset, terms: int = TERMS) -> tuple[Items, Items]:
 @_features("sentences", _check_texts)
 def _sentences(data: Dataset) -> tuple[Items, Items]:
     """Return (n, 384) float32 of unit length."""
+    from cusal.features import sentence_vectors
+
     return sentence_vectors(np.asarray(data.train)), sentence_vectors(np.asarray(data.test))
 
 

@@ -13,6 +13,7 @@ from torch import nn
 
 from cusal._checks import as_count, as_positive
 from cusal.errors import InvalidInput, UnknownName
+from cusal.models.adam import Adam
 from cusal.models.mini_batches import mini_batches
 from cusal.models.objectives import Training, TrainingData
 
@@ -26,11 +27,10 @@ def train(module: nn.Module, data: TrainingData, training: Training, settings: "
     """Train a module in place by the classifier's settings; it ends in the mode of prediction."""
     epochs, batch_size = as_count(settings.epochs, "epochs"), as_count(settings.batch_size, "batch_size")
     items, labels = data.items, data.labels
-    optimiser = torch.optim.Adam(
+    optimiser = Adam(
         module.parameters(),
-        lr=as_positive(settings.learning_rate, "learning_rate"),
+        learning_rate=as_positive(settings.learning_rate, "learning_rate"),
         weight_decay=as_positive(settings.weight_decay, "weight_decay") if settings.weight_decay != 0 else 0.0,
-        fused=True,
     )
     module.train()
     loss = torch.zeros(())
@@ -38,7 +38,7 @@ def train(module: nn.Module, data: TrainingData, training: Training, settings: "
         for rows, batch in mini_batches(items, batch_size, labels.device):
             with casting(settings.precision, labels.device):
                 loss = training.loss(module, batch, labels[rows])
-            optimiser.zero_grad(set_to_none=True)
+            optimiser.clear()
             loss.backward()
             optimiser.step()
     module.eval()

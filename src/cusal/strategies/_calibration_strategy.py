@@ -6,7 +6,7 @@ import numpy as np
 
 from cusal._types import Indices, Keys
 from cusal.calibration.estimator import Estimator
-from cusal.calibration.pointwise import PointwiseError, estimate_errors
+from cusal.calibration.pointwise import PointwiseError, estimate_errors, is_small
 from cusal.errors import NotReady
 from cusal.strategies._query_result import Query
 from cusal.strategies._strategy import Strategy
@@ -46,6 +46,8 @@ class _CalibrationStrategy(Strategy):
         """
         if len(view.reference_labels) == 0:
             return self.estimate(view).error, -np.inf
+        if is_small(view.probs, view.reference_probs):
+            return self._dense_error(view), -np.inf
         tops: dict[int, Keys] = view.remember(("top_error", self.estimator, tie_tolerance), dict)
         known = max(tops, default=0)
         if known < count:
@@ -59,7 +61,17 @@ class _CalibrationStrategy(Strategy):
         return Query(indices, view.probs_of(indices), error[view.positions(indices)])
 
     def _compute_top(self, view: View, count: int, tie_tolerance: float) -> Keys:
-        from cusal.calibration.top_k import top  # numba loads when it is first needed
+        from cusal.calibration.compiled import kernels  # numba loads when it is first needed
 
         reference, labels = view.reference_probs, view.reference_labels
-        return top(view.probs, reference, labels, count, self.estimator, tie_tolerance=tie_tolerance)[0]
+        with kernels():
+            from cusal.calibration.top_k import top
+
+            return top(view.probs, reference, labels, count, self.estimator, tie_tolerance=tie_tolerance)[0]
+
+    def _dense_error(self, view: View) -> Keys:
+        reference, labels = view.reference_probs, view.reference_labels
+        return view.remember(  # type: ignore[no-any-return]
+            ("dense error", self.estimator),
+            lambda: estimate_errors(view.probs, reference, labels, self.estimator, tolerance=0).error,
+        )
