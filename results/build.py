@@ -6,6 +6,7 @@ python results/build.py --check     # change nothing; exit 1 if a table is not w
 """
 
 import argparse
+import ast
 import re
 import sys
 import tomllib
@@ -23,14 +24,14 @@ from cusal.bench.report.from_store import load
 from cusal.bench.report.markdown import table_lines
 from cusal.bench.report.measures import ON_POOL, Measure
 from cusal.bench.report.suites import MEASURED, Suite, find_suites, rank, rank_table
-from cusal.bench.report.sweeps import find_sweeps, sweep_tables
+from cusal.bench.report.sweeps import Sweep, find_sweeps, sweep_tables
 from cusal.bench.report.tables import estimator_table, milestone_table
 from cusal.bench.store import ExportedRuns
 
 RESULTS = Path(__file__).parent
 ROOT = RESULTS.parent
 PAPER = tomllib.loads((RESULTS / "paper.toml").read_text())
-PAPERS = ("mnist", "fashion_mnist")  # one experiment each, set beside the paper's tables
+PAPERS = ("mnist", "mnist_unit", "fashion_mnist")  # one experiment each, set beside the paper's tables
 OTHERS = ("ablations", "small", "networks")  # many experiments each
 SUITES = ("light",)  # suites of tasks, with several heads each
 SEEDS = {"chosen": range(5), "confirm": range(5, 10)}  # what was chosen by, and what is to confirm it
@@ -108,7 +109,7 @@ def cell(values: np.ndarray, scale: float, decimals: int, *, spread: bool = True
 def table(curves: Curves, name: str, measure: str, key: Key) -> list[str]:
     """Return Markdown lines: one row for each strategy, four times, the paper's mean in brackets."""
     scale, decimals = (100, 1) if measure == "accuracy" else (1, 3)
-    paper = PAPER[name].get(measure, {})
+    paper = PAPER[name.removesuffix("_unit")].get(measure, {})
     times = [0, *curves.milestones] if measure == "pool" else curves.milestones  # the paper has t = 0 of the pool alone
     lines = [f"| strategy | seeds | {' | '.join(f't = {t}' for t in times)} |", "|---|---|" + "---|" * len(times)]
     for place, strategy in enumerate(curves.strategies):
@@ -183,7 +184,35 @@ def other_tables(experiments: list[Curves]) -> dict[str, str]:
     for sweep in find_sweeps(experiments):
         for one in sweep_tables(sweep):
             made[f"{sweep.name} {one.name}"] = "\n".join(table_lines(one))
+        if sweep.name == "mnist-setting":
+            made[f"{sweep.name} settings"] = "\n".join(settings(sweep, "mnist"))
     return made
+
+
+def settings(sweep: Sweep, name: str) -> list[str]:
+    """Return Markdown lines: random choice under each value of a setting, beside the paper's figures of a data set."""
+    first = next(iter(sweep.members.values()))
+    titles = [f"t = {t}: ECE, accuracy %" for t in first.milestones]
+    lines = [
+        f"| {sweep.key} | seeds | pool's ECE at t = 0 | {' | '.join(titles)} |",
+        "|---|---|---|" + "---|" * len(titles),
+    ]
+    paper = {measure: PAPER[name][measure]["random"] for measure in ("pool", "ece", "accuracy")}
+    theirs = [f"{ece:.3f}, {right:.1f}" for ece, right in zip(paper["ece"], paper["accuracy"], strict=True)]
+    lines.append(f"| the paper | 10 | {paper['pool'][0]:.3f} | {' | '.join(theirs)} |")
+    for value, curves in sweep.members.items():
+        pool, ece, accuracy = (curves.of_key(key)[0] for key in (POOL_ECE, ECE, ACCURACY))
+        cells = [cell(pool[:, 0], 1, 3)]
+        cells += [f"{cell(ece[:, t], 1, 3)}, {cell(accuracy[:, t], 100, 1)}" for t in curves.milestones]
+        lines.append(f"| {_network_in_words(value)} | {len(curves.seeds)} | {' | '.join(cells)} |")
+    return lines
+
+
+def _network_in_words(value: str) -> str:
+    """Return where a network drops out, from its settings as a sweep keeps them."""
+    given = ast.literal_eval(value)
+    last, channels = given.get("dropout", 0.0), given.get("channel_dropout", given.get("dropout", 0.0))
+    return f"dropout {last}, of channels {channels}" if last or channels else "no dropout"
 
 
 def suite_tables(name: str) -> dict[str, str]:
