@@ -26,6 +26,10 @@ URLS = [
     f"postgresql://ann:x@127.0.0.1:1/none?sslpassword={SECRET}",
     f"postgresql://ann:{SECRET}:{SECRET}/{SECRET}@127.0.0.1:1/none",
     f"postgresql://ann:{SECRET} {SECRET}@127.0.0.1:1/none",
+    f"postgresql://127.0.0.1:1/none?user=ann&password={SECRET}",
+    f"postgresql:ann:{SECRET}@127.0.0.1:1/none",
+    f"host=127.0.0.1 port=1 dbname=none password={SECRET}",
+    f"dbname = none password = {SECRET}",
     f"nothing://ann:{SECRET}@127.0.0.1/none",
     f"://ann:{SECRET}@127.0.0.1",
 ]
@@ -55,6 +59,7 @@ def test_a_text_without_passwords_stays_as_it_is() -> None:
         "postgresql://host/name",
         "postgresql://ann@host:5432/name",
         "a: b@c.org, http://x.org:80/",
+        "a token: 5; the password is asked for",
     ):
         assert without_passwords(text) == text
 

@@ -1,6 +1,7 @@
 """The database behind a store or a project: SQLite as several processes need it, or PostgreSQL through psycopg."""
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -13,12 +14,15 @@ import sqlalchemy as sa
 from cusal.errors import MissingExtra, StoreError, without_passwords
 
 BUSY_MILLISECONDS = 60_000
+_KEYWORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|password)\s?=\s?\S")  # how psql writes a connection, too
 
 
 def open_engine(place: str, *, read_only: bool = False) -> sa.Engine:
     """Return the engine of a path, a URL, or ":memory:"; with `read_only`, of a file that is never made or changed."""
     if place == ":memory:":
         return _sqlite(sa.create_engine("sqlite://", poolclass=sa.StaticPool))
+    if _KEYWORDS.search(place) and "://" not in place:
+        raise StoreError(f"{place} is no URL; give postgresql://user@host/name, or the path of a file.")
     if "://" not in place:
         path = Path(place).expanduser()
         if os.path.isdir(path) or not os.path.isdir(path.parent):  # pathlib raises where a folder may not be entered

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+STOPPED = 130  # the exit code that a shell gives for Ctrl-C
+
 
 @contextmanager
 def term_like_interrupt() -> Iterator[None]:

@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from cusal._signals import term_like_interrupt
 from cusal._version import __version__
 from cusal.adapters import options as adapter_options
 from cusal.bench import options as bench_options
@@ -22,9 +23,10 @@ DataName = Annotated[str, typer.Argument(help="The name of a data set: see cusal
 
 
 def main() -> None:
-    """Run the command line; a CusalError becomes one line and exit code 1."""
+    """Run the command line; a CusalError becomes one line and exit code 1, and SIGTERM does what Ctrl-C does."""
     try:
-        app()
+        with term_like_interrupt():
+            app()
     except CusalError as error:
         _fail(error)
 

@@ -8,8 +8,9 @@ import difflib
 import re
 from collections.abc import Iterable
 
-_IN_URL = re.compile(r"(://[^\s:@/]*):(?:\S*|[^@/\n]*)@")  # up to the last @: a password may hold any sign
-_IN_QUERY = re.compile(r"([?&]\w*(?:password|passwd|secret|token)\w*=)[^\s&#]+", re.IGNORECASE)
+# Up to the last @: a password may hold any sign. The slashes may have been forgotten.
+_IN_URL = re.compile(r"((?:://|\bpostgres\w*:/?)[^\s:@/]*):(?:\S*|[^@/\n]*)@")
+_IN_QUERY = re.compile(r"((?:^|[?&\s'\"`])\w*(?:password|passwd|secret|token)\w*\s?=\s?)[^\s&#]+", re.IGNORECASE)
 
 
 def without_passwords(text: str) -> str:

@@ -22,6 +22,9 @@ from cusal.errors import CusalError
 
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("pydantic")
+pytest.importorskip("pyarrow")
+
+import pyarrow.parquet
 
 from cusal.audit.prediction_table import Columns, read_predictions
 from cusal.bench.grid import PRESETS, read_grid
@@ -29,6 +32,9 @@ from cusal.bench.report.from_store import load
 from cusal.bench.spec import Spec
 from cusal.bench.store import ExportedRuns, Store
 from cusal.label import NewItem, Predictions, Project, Settings
+from cusal.label.export.model_file import model_state, write_model
+from cusal.label.export.session_model import model_of
+from cusal.label.export.vectorisers import Given
 from cusal.loop.packed_session import pack, unpack
 
 COUNTS: Counter[str] = Counter()
@@ -61,6 +67,12 @@ def make_files(folder: Path) -> dict[str, tuple[Path, Reader]]:
         writer.writeheader()
         writer.writerows(rows)
     (folder / "table.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    table = pyarrow.table({"id": [row["id"] for row in rows], "probs": PROBS.tolist()})
+    pyarrow.parquet.write_table(table, folder / "pool.parquet")
+    (folder / "pool.jsonl").write_text("\n".join(map(json.dumps, table.to_pylist())))
+    with (folder / "pool.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["id", "p0", "p1", "p2"], *([row["id"], *PROBS[i]] for i, row in enumerate(rows))])
+    write_model(folder / "model.cusal", model_state(*model_of(session(), Given(), {0: "a", 1: "b"})), "# card")
     (folder / "grid.toml").write_text((PRESETS / "digits.toml").read_text())
     top = np.zeros(3, np.int32)
     (folder / "predictions").write_bytes(
@@ -70,9 +82,12 @@ def make_files(folder: Path) -> dict[str, tuple[Path, Reader]]:
         "session": (folder / "a.session", lambda path: cusal.Session.load(path, ITEMS).ask(1)),
         "packed session": (folder / "packed", lambda path: unpack(path.read_bytes(), ITEMS, session().model).ask(1)),
         "audit": (folder / "a.audit", lambda path: cusal.Audit.load(path).ask(1)),
-        "model": (folder / "a.session", cusal.load_model),
+        "model": (folder / "model.cusal", lambda path: cusal.load_model(path).predict_proba(ITEMS)),
         "pool.npy": (folder / "pool.npy", lambda path: _score(path, folder / "labelled.npz")),
         "pool.npz": (folder / "pool.npz", lambda path: _score(path, folder / "labelled.npz")),
+        "pool.csv": (folder / "pool.csv", lambda path: _score(path, folder / "labelled.npz")),
+        "pool.jsonl": (folder / "pool.jsonl", lambda path: _score(path, folder / "labelled.npz")),
+        "pool.parquet": (folder / "pool.parquet", lambda path: _score(path, folder / "labelled.npz")),
         "labelled.npz": (folder / "labelled.npz", lambda path: _score(folder / "pool.npy", path)),
         "own.npz": (folder / "own.npz", lambda path: datasets.load(str(path))),
         "predictions.csv": (folder / "table.csv", lambda path: read_predictions(str(path), Columns())),
@@ -112,7 +127,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Rea
 
 
 NAMES = (
-    "session", "packed session", "audit", "model", "pool.npy", "pool.npz", "labelled.npz", "own.npz",
+    "session", "packed session", "audit", "model", "pool.npy", "pool.npz", "pool.csv", "pool.jsonl",
+    "pool.parquet", "labelled.npz", "own.npz",
     "predictions.csv", "predictions.jsonl", "grid.toml", "archive", "store", "project", "predictions of a round",
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,20 @@ def test_an_error_is_one_line_and_exit_code_1(folder: Path, arguments: tuple[str
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (folder / "other.csv").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_is_one_line_and_exit_code_130(tmp_path: Path, number: signal.Signals) -> None:
+    os.mkfifo(tmp_path / "pool.csv")  # a pool that never ends, so that the command is in the middle
+    arguments = ["score", "--pool", "pool.csv", "-k", "5", "--strategy", "margin", "--out", "picks.csv"]
+    command = [sys.executable, "-c", "from cusal.cli import main; main()", *arguments]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        writer = os.open(tmp_path / "pool.csv", os.O_WRONLY)  # returns when the command reads
+        process.send_signal(number)
+        said = process.communicate()[1]
+        os.close(writer)
+    assert process.returncode == 130
+    assert said.strip() == "stopped; what was scored is kept, and the same command resumes from there."
 
 
 def test_wrong_usage_is_exit_code_2(folder: Path) -> None:

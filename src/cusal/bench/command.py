@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cusal import datasets
-from cusal._signals import term_like_interrupt
+from cusal._signals import STOPPED, term_like_interrupt
 from cusal.bench.experiment import build_model, suited_data, try_model
 from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.loaded_data import draw_items, features_key, forget_data
@@ -18,7 +18,6 @@ from cusal.bench.variants import needs_network
 from cusal.errors import CusalError, DataError, InvalidInput, MissingExtra, without_passwords
 
 MOST_SEEDS = 10_000
-STOPPED = 130  # what a shell gives for Ctrl-C
 
 
 def list_presets() -> str:

@@ -1,8 +1,11 @@
 """The options of `cusal score`. What is heavy is imported by the command itself."""
 
+import sys
 from typing import Annotated
 
 import typer
+
+from cusal._signals import STOPPED
 
 
 def add_to(app: typer.Typer) -> None:
@@ -45,16 +48,20 @@ def score(
     from cusal import strategies as known
 
     settings = {} if bandwidth is None else {"bandwidth": bandwidth}
-    scale.score_files(
-        pool,
-        labelled,
-        batch_size=batch_size,
-        out=out,
-        strategy=known.make(strategy, **settings),
-        engine=scale.find_engine(engine, address),
-        seed=seed,
-        columns=scale.PoolColumns(_listed(columns), id_column, label_column),
-    )
+    try:
+        scale.score_files(
+            pool,
+            labelled,
+            batch_size=batch_size,
+            out=out,
+            strategy=known.make(strategy, **settings),
+            engine=scale.find_engine(engine, address),
+            seed=seed,
+            columns=scale.PoolColumns(_listed(columns), id_column, label_column),
+        )
+    except KeyboardInterrupt:
+        print("\nstopped; what was scored is kept, and the same command resumes from there.", file=sys.stderr)
+        raise typer.Exit(STOPPED) from None
     print(out)
 
 
