@@ -17,8 +17,8 @@ export const MOST_WITH_KEYS = 12;
 export const typesToFind = (classes) => classes.length > MOST_WITH_KEYS;
 
 /**
- * Return a Map of class id to key: the chosen ones, then signs of the name ("0" of a digit), then 1-9 and letters. These
- * go by the place in the list, so that a key chosen for one class moves no other: fingers know them.
+ * Return a Map of class id to key: the chosen ones, then signs of the name ("0" of a digit), then 1-9 and letters.
+ * These go by the place in the list, so that a key chosen for one class moves no other: fingers know them.
  */
 export function classKeys(classes) {
   const keys = new Map();
