@@ -172,7 +172,9 @@ def audit(
     accept: Annotated[
         float | None, typer.Option(help="Find the part to accept so that at most this share of all is wrong.")
     ] = None,
-    out: Annotated[str, typer.Option(help="The CSV file to write the next items to.")] = "next.csv",
+    out: Annotated[
+        str, typer.Option(help="The CSV file to write the next items to; one with answers is never written over.")
+    ] = "next.csv",
     report: Annotated[str | None, typer.Option(help="Write a page with all results: --report audit.html")] = None,
     label: Annotated[str | None, typer.Option(help="The column of the predicted label, if it is not found.")] = None,
     confidence: Annotated[str | None, typer.Option(help="The column of the confidence, if it is not found.")] = None,
