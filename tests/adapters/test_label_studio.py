@@ -110,6 +110,11 @@ def test_a_personal_token_is_exchanged_and_exchanged_again_when_the_other_expire
     assert json.loads(requests[0][3]) == {"refresh": PERSONAL}
 
 
+def test_a_personal_token_is_of_no_use_where_there_is_no_label_studio():
+    with answering((200, {"hello": "world"}, {})) as (url, _), pytest.raises(ServerError, match="is not Label Studio"):
+        LabelStudioServer(url, PERSONAL).call("GET", "/api/projects/1/")
+
+
 def test_a_redirect_is_not_followed_with_a_token():
     with answering((200, {}, {})) as (other, seen):
         with (

@@ -16,6 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -234,12 +235,36 @@ def test_answers_are_read_as_people_gave_them(server, texts):
 
 def test_every_page_of_tasks_is_read(server, texts, monkeypatch):
     number, classes = texts
-    monkeypatch.setattr("cusal.adapters.label_studio.PAGE", 7)
+    monkeypatch.setattr("cusal.adapters._label_studio_pull.PAGE", 7)
+    monkeypatch.setattr("cusal.adapters.label_studio.CHUNK", 7)
     project = opened(server, number)
     session = project.session(features="tfidf")
     assert [task.id for task in project.tasks] == list(classes)
+    pushed = project.push(session, most=20)
+    assert (len(pushed.tasks), server.versions(number)) == (20, {"cusal-1": 20})
     assert len(project.push(session).tasks) == 60
-    assert server.versions(number) == {"cusal-1": 60}
+    assert server.versions(number) == {"cusal-2": 60}
+
+
+def test_a_second_look_finds_what_changed(server, texts, monkeypatch):
+    number, classes = texts
+    monkeypatch.setattr("cusal.adapters._label_studio_pull.OVERLAP", timedelta(0))
+    project, (changed, taken_back, labelled, deleted) = opened(server, number), list(classes)[:4]
+    result = [{"from_name": "label", "to_name": "item", "type": "choices", "value": {"choices": ["spam"]}}]
+    first, second = server.annotate(changed, "ham"), server.annotate(taken_back, "ham")
+    assert len(project.session(features="tfidf").labels) == 2
+    server.call("PATCH", f"/api/annotations/{first}/", {"result": result})
+    server.call("DELETE", f"/api/annotations/{second}/")
+    server.annotate(labelled, "ham")
+    server.call("POST", f"/api/projects/{number}/import", [{"text": "One more"}])
+    session = project.session(features="tfidf")
+    labels = {project.tasks[place].id: label for place, label in session.labels.items()}
+    assert labels == {changed: "spam", labelled: "ham"}
+    assert project.tasks[-1].value == "One more"
+    server.call("DELETE", f"/api/tasks/{deleted}/")
+    project.session(features="tfidf")
+    assert [task.id for task in project.tasks][:3] == [changed, taken_back, labelled]
+    assert len(project.tasks) == 60
 
 
 def test_images_of_the_server_and_of_the_task_itself_are_learned_from(server):

@@ -19,13 +19,14 @@ class Request:
     """How to learn and choose.
 
     model: "package.module:Name", or None for the default. strategy, features, seed: as for
-    `LabelStudioProject.session`. batch_size: as for `LabelStudioProject.push`.
+    `LabelStudioProject.session`. batch_size, most: as for `LabelStudioProject.push`.
     """
 
     model: str | None
     strategy: str
     features: str | None
     batch_size: int
+    most: int
     seed: int
 
 
@@ -74,7 +75,7 @@ def update(project: LabelStudioProject, request: Request) -> str | None:
     if not len(session.pool.open):
         print("There is nothing left to ask.", flush=True)
         return None
-    pushed = project.push(session, batch_size=request.batch_size)
+    pushed = project.push(session, batch_size=request.batch_size, most=request.most)
     print(_told(session, pushed), flush=True)
     return pushed.version
 

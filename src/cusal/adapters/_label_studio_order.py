@@ -28,6 +28,11 @@ class Ranking:
     labels: NDArray | None = None
     confidence: Floats | None = None
 
+    def first(self, count: int) -> "Ranking":
+        """Return the first items alone."""
+        parts = (self.indices, self.scores, self.labels, self.confidence)
+        return Ranking(*(None if part is None else part[:count] for part in parts))  # type: ignore[arg-type]
+
 
 def rank_open_items(session: Session, batch_size: int) -> Ranking:
     """Return all open items, those that the session asks next first.

@@ -15,7 +15,8 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from cusal.errors import DataError, InvalidInput, ServerAway, ServerError
 
-SECONDS = 60.0  # that an answer may take
+SECONDS = 600.0  # that an answer may take: to remove thousands of predictions is slow
+SECONDS_OF_A_FILE = 60.0
 WAITS = (0.5, 1.0, 2.0, 4.0)  # seconds before a call is tried again
 LONGEST_WAIT = 30.0  # of what a server may ask for
 BUSY = (429, 503)  # the call was not carried out
@@ -68,8 +69,9 @@ class LabelStudioServer:
             except (OSError, http.client.HTTPException) as error:
                 if isinstance(error, ServerError):
                     raise
-                refused = isinstance(getattr(error, "reason", None), ConnectionRefusedError)
-                if wait is None or (method == "POST" and not refused):
+                cause = getattr(error, "reason", error)
+                repeatable = isinstance(cause, ConnectionRefusedError if method == "POST" else ConnectionError)
+                if not repeatable or wait is None:
                     raise ServerAway(
                         f"Label Studio at {self.url} does not answer ({_reason(error)}); start it or mend the address."
                     ) from None
@@ -99,8 +101,12 @@ class LabelStudioServer:
         request = urllib.request.Request(where)
         if own:
             request.add_unredirected_header("Authorization", self._authorisation())
-        with urllib.request.urlopen(request, timeout=SECONDS) as reply:
+        with urllib.request.urlopen(request, timeout=SECONDS_OF_A_FILE) as reply:
             return bytes(reply.read())
+
+    def stranger(self) -> ServerError:
+        """Return the error for answers that Label Studio would not give."""
+        return ServerError(f"what answers at {self.url} is not Label Studio; give its address.")
 
     def _address_of(self, place: str) -> str:
         quoted = quote(place, safe="%/:?=&#+,;@~$!*'()[]")
@@ -115,8 +121,10 @@ class LabelStudioServer:
         if not self._personal:
             return f"Token {self._token}"
         if self._access is None:
-            answer = self._send("POST", f"{self.url}/api/token/refresh", {"refresh": self._token}, {})
-            self._access = str(self._decoded(answer)["access"])
+            answer = self._decoded(self._send("POST", f"{self.url}/api/token/refresh", {"refresh": self._token}, {}))
+            if not isinstance(answer, dict) or "access" not in answer:
+                raise self.stranger()
+            self._access = str(answer["access"])
         return f"Bearer {self._access}"
 
     def _open(self, method: str, where: str, body: Any) -> bytes:
@@ -133,9 +141,7 @@ class LabelStudioServer:
         try:
             return json.loads(content) if content else None
         except ValueError:
-            raise ServerError(
-                f"what answers at {self.url} is not Label Studio; give its address, such as http://localhost:8080."
-            ) from None
+            raise self.stranger() from None
 
     def _refusal(self, method: str, path: str, error: urllib.error.HTTPError) -> ServerError:
         said = _detail(error)

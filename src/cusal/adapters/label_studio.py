@@ -7,7 +7,6 @@ after that, earlier versions of cusal's are removed. Annotators are never withou
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from cusal._checks import as_count
 from cusal._types import Indices
 from cusal.adapters._label_studio_order import rank_open_items
+from cusal.adapters._label_studio_pull import TaskList
 from cusal.adapters._label_studio_server import LabelStudioServer
 from cusal.adapters._label_studio_tasks import Question, Task, read_question, read_task
 from cusal.adapters._label_studio_vectors import ImageVectors, check_features, text_vectors
@@ -28,7 +28,7 @@ URL, TOKEN = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"  # as Label Studio's own
 DEFAULT_URL = "http://localhost:8080"
 UNCERTAINTY = "Uncertainty sampling"
 OWN_VERSION = re.compile(r"cusal-(\d+)")
-PAGE = 500  # tasks or predictions in one call
+CHUNK = 5000  # predictions in one call; each call counts those of all tasks again
 MOST_FOR_KERNEL = 1500  # labels: the time of a kernel classifier grows with their cube
 
 
@@ -41,7 +41,7 @@ class LabelStudioPush:
     version : str
         The model version of the predictions.
     tasks : (n,) int64 array
-        The ids of the open tasks, in the order in which they will be served.
+        The ids of the open tasks with a prediction, in the order in which they will be served.
     refused : int
         How many predictions Label Studio did not take.
     sampling : str
@@ -115,7 +115,7 @@ class LabelStudioProject:
         self.server = LabelStudioServer(url or os.environ.get(URL) or DEFAULT_URL, token)
         self.tasks: list[Task] = []
         self.unreadable: dict[int, str] = {}
-        self._images = ImageVectors(self.server)
+        self._images, self._list = ImageVectors(self.server), TaskList(self.server, self.number)
         self._question: Question | None = None
 
     def __repr__(self) -> str:
@@ -149,8 +149,9 @@ class LabelStudioProject:
         InvalidInput
             If the project asks for something else than a single choice about texts or images, or has no tasks.
         """
-        question = read_question(self.settings()["parsed_label_config"], self.choices)
-        tasks = list(self._pull(question))
+        settings = self.settings()
+        question = read_question(settings["parsed_label_config"], self.choices)
+        tasks = [read_task(task, question) for task in self._list.pull(settings["task_number"])]
         if not tasks:
             raise InvalidInput(f"project {self.number} has no tasks; import some.")
         vectors = self._vectors(tasks, question, check_features(features, question.kind))
@@ -165,8 +166,8 @@ class LabelStudioProject:
             session.skip(skipped)
         return session
 
-    def push(self, session: Session, *, batch_size: int = 10) -> LabelStudioPush:
-        """Let Label Studio serve the open tasks in the order in which the session would ask.
+    def push(self, session: Session, *, batch_size: int = 10, most: int = 1000) -> LabelStudioPush:
+        """Make Label Studio serve the open tasks in the order in which the session would ask.
 
         The order of tasks in the project is set to "uncertainty sampling". Predictions have the class and, in the
         result, its confidence; their score is at most that, and lowered where the order demands it. Before there are
@@ -178,6 +179,9 @@ class LabelStudioProject:
             That `session` returned last. It may have been told more.
         batch_size : int, default 10
             How many tasks to choose as one batch; the others follow by their margin.
+        most : int, default 1000
+            How many tasks get a prediction, the first ones; Label Studio serves the others after them. It takes some
+            milliseconds to remove an old prediction.
 
         Returns
         -------
@@ -194,7 +198,7 @@ class LabelStudioProject:
         """
         if self._question is None or len(session.pool) != len(self.tasks):
             raise NotReady("push needs the session of this project's tasks; call project.session() first.")
-        ranking = rank_open_items(session, batch_size)
+        ranking = rank_open_items(session, batch_size).first(as_count(most, "most"))
         ids = np.array([self.tasks[place].id for place in ranking.indices.tolist()], dtype=np.int64)
         results: list[list[dict[str, Any]]] = [[]] * len(ids)
         if ranking.labels is not None and ranking.confidence is not None:
@@ -206,7 +210,7 @@ class LabelStudioProject:
             {"task": task, "score": score, "result": result, "model_version": version}
             for task, score, result in zip(ids.tolist(), ranking.scores.tolist(), results, strict=True)
         ]
-        taken = sum(self._import(rows[start : start + PAGE]) for start in range(0, len(rows), PAGE))
+        taken = sum(self._import(rows[start : start + CHUNK]) for start in range(0, len(rows), CHUNK))
         if not taken:
             raise ServerAway(f"Label Studio took none of {len(rows)} predictions; its log says why.")
         sampling = self.settings()["sampling"]
@@ -225,15 +229,13 @@ class LabelStudioProject:
         """
         found = self._call("GET", "")
         if not isinstance(found, dict) or "parsed_label_config" not in found:
-            raise ServerError(f"what answers at {self.server.url} is not Label Studio; correct the address.")
+            raise self.server.stranger()
         return found
 
     def state(self) -> tuple[Any, ...]:
         """Return what differs after any change of tasks, annotations, labelling interface or model version."""
         found = self.settings()
-        query = {"project": self.number, "page_size": 1, "query": '{"ordering": ["-tasks:updated_at"]}'}
-        latest = [(task["id"], task["updated_at"]) for task in self._page(query)]
-        return found["task_number"], latest, found["label_config"], found["model_version"]
+        return found["task_number"], self._list.latest(), found["label_config"], found["model_version"]
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:
         try:
@@ -250,27 +252,9 @@ class LabelStudioProject:
     def _import(self, rows: list[dict[str, Any]]) -> int:
         return int(self._call("POST", "import/predictions", rows)["created"])
 
-    def _pull(self, question: Question) -> Iterator[Task]:
-        """Yield all tasks by their ids, each once, even if others change on the way."""
-        found: dict[int, Any] = {}
-        query = {"project": self.number, "page_size": PAGE, "fields": "all", "query": '{"ordering": ["tasks:id"]}'}
-        number = 1
-        while page := self._page({**query, "page": number}):
-            found |= {task["id"]: task for task in page}
-            number += 1
-        for _, task in sorted(found.items()):
-            yield read_task(task, question)
-
-    def _page(self, query: dict[str, Any]) -> list[Any]:
-        try:
-            return list(self.server.call("GET", "/api/tasks/", query=query)["tasks"])
-        except ServerError as error:
-            if error.status != 404:
-                raise
-            return []  # beyond the last page
-
     def _vectors(self, tasks: list[Task], question: Question, features: str) -> Any:
         values = [task.value for task in tasks]
+        self.unreadable = {}
         if question.kind == "text":
             return text_vectors(values, features)
         vectors, broken = self._images.vectors(values)

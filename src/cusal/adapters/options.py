@@ -26,9 +26,10 @@ def labelstudio(
     model: Annotated[str | None, typer.Option(help="Such as sklearn.linear_model:LogisticRegression.")] = None,
     strategy: Annotated[str, typer.Option(help="See cusal strategies.")] = "diverse_margin",
     batch: Annotated[int, typer.Option(help="How many tasks to choose as one batch.", min=1)] = 10,
+    most: Annotated[int, typer.Option(help="How many tasks get a prediction; the others come after.", min=1)] = 1000,
     seed: Annotated[int, typer.Option(help="For everything that is drawn.", min=0)] = 0,
 ) -> None:
-    """Let Label Studio serve the tasks that cusal would ask next, learning from the labels given there.
+    """Make Label Studio serve the tasks that cusal would ask next, learning from the labels given there.
 
     Example: cusal labelstudio --project 7 --every 30
 
@@ -40,4 +41,4 @@ def labelstudio(
     from cusal.adapters.label_studio import LabelStudioProject
 
     chosen = LabelStudioProject(project, url, token=token, choices=choices)
-    raise typer.Exit(run(chosen, Request(model, strategy, features, batch, seed), every))
+    raise typer.Exit(run(chosen, Request(model, strategy, features, batch, most, seed), every))
