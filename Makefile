@@ -24,7 +24,7 @@ MAKE_VENV = $(PYTHON) -m venv $(1) 2>/dev/null || { $(PYTHON) -m venv --clear --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo label-demo docs check test test-slow test-peers test-oldest test-labelstudio coverage durations \
-	fuzz lint format hooks constraints bench clean
+	fuzz lint format hooks constraints bench measure clean
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -87,10 +87,20 @@ constraints: $(VENV)/bin/python  ## Take the newest version of every dependency,
 		$(TORCH) --requirement requirements/peers.txt --requirement requirements/docs.txt --editable ".[$(EXTRAS)]"
 	$(BIN)/python requirements/write_constraints.py $(VENV)/newest.json requirements/constraints.txt
 
-bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against alternatives, into benchmarks/results
+# Each line is a part of docs/speed.md; together about twenty minutes of processor time.
+bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against alternatives, and write docs/speed.md: half an hour
+	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/estimator.py
-	$(BIN)/python benchmarks/score.py
+	$(BIN)/python benchmarks/score.py --out benchmarks/results/score_quick.json
 	$(BIN)/python benchmarks/networks.py
+	$(BIN)/python benchmarks/image_features.py
+	$(BIN)/python benchmarks/large_pools.py --sizes 20000,100000,300000 --keep
+	$(BIN)/python benchmarks/label_start.py
+	$(PEERS)/bin/python benchmarks/strategies.py --out benchmarks/results/strategies_quick.json
+	$(PEERS)/bin/python benchmarks/rounds.py
+	$(BIN)/python benchmarks/speed_page.py
+
+measure: $(VENV)/.test $(PEERS)/.peers  ## Measure accuracy, calibration and the labelling server into benchmarks/results: hours
 	$(BIN)/python benchmarks/heads.py
 	$(BIN)/python benchmarks/heads.py --tables
 	$(BIN)/python benchmarks/texts.py
@@ -101,12 +111,10 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(BIN)/python benchmarks/light_heads.py
 	$(BIN)/python benchmarks/label_store.py
 	$(BIN)/python benchmarks/label_predict.py
-	$(BIN)/python benchmarks/label_start.py
 	$(BIN)/python benchmarks/label_load.py
-	$(BIN)/python benchmarks/image_features.py
+	$(BIN)/python benchmarks/score.py --full
+	$(PEERS)/bin/python benchmarks/strategies.py --full
 	$(PEERS)/bin/python benchmarks/audit.py
-	$(PEERS)/bin/python benchmarks/strategies.py
-	$(PEERS)/bin/python benchmarks/rounds.py
 
 clean:  ## Remove the environments, the site and the demo
 	rm -rf $(VENV) $(PEERS) $(OLDEST) $(DOCS) $(LABELSTUDIO) build demo .coverage

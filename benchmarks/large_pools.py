@@ -1,11 +1,12 @@
-"""`PoolClassifier` with pools of 20,000 to 300,000 items: time, memory, and what approximate neighbours cost.
+"""`PoolClassifier` with pools of 20,000 to 1,000,000 items: time, memory, and what approximate neighbours cost.
 
-    CUSAL_DATA=... python benchmarks/large_pools.py                  all cases, about five minutes of one core
+    CUSAL_DATA=... python benchmarks/large_pools.py                  all cases, about ten minutes of one core
     CUSAL_DATA=... python benchmarks/large_pools.py --sizes 20000
 
-Images of MNIST and Fashion-MNIST together, 20 classes, by their first 50 principal components; for 300,000 items also
-the images moved by a pixel to the right or down. "cells" looks for neighbours within the nearest cells, as pools above
-20,000 items do; "exact" compares all pairs. Each case is a process of its own, which reads the features from a file.
+Images of MNIST and Fashion-MNIST together, 20 classes, by their first 50 principal components; above 120,000 items also
+the images moved by a pixel in up to eight directions. "cells" looks for neighbours within the nearest cells, as pools
+above 20,000 items do; "exact" compares all pairs. Each case is a process of its own, which reads the features from a
+file.
 
     graph      processor seconds of the first fit, which finds the neighbours
     fit        of a fit after that, to 400 labels
@@ -15,6 +16,7 @@ the images moved by a pixel to the right or down. "cells" looks for neighbours w
 """
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -29,7 +31,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results" / "large_pools"
-SIZES, EXACT_UP_TO = (20_000, 100_000, 300_000), 100_000
+SIZES, EXACT_UP_TO = (20_000, 100_000, 300_000, 1_000_000), 20_000
 COMPONENTS, FITTED_TO, TEST = 50, 20_000, 4_000
 LABELS, DRAWS = (100, 400), 3
 Row = dict[str, Any]
@@ -38,6 +40,7 @@ Row = dict[str, Any]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    parser.add_argument("--keep", action="store_true", help="keep the rows of other sizes that are stored already")
     parser.add_argument("--out", type=Path, default=RESULTS, help="without an ending")
     parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)  # of a process that the main one starts
     options = parser.parse_args()
@@ -52,7 +55,11 @@ def main() -> None:
                 command = [sys.executable, __file__, "--case", folder, str(size), search]
                 rows.append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
                 print(rows[-1], flush=True)
-    options.out.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+    stored = options.out.with_suffix(".json")
+    if options.keep and stored.exists():
+        rows += [row for row in json.loads(stored.read_text()) if row["size"] not in {new["size"] for new in rows}]
+    rows.sort(key=lambda row: (row["size"], row["search"]))
+    stored.write_text(json.dumps(rows, indent=1) + "\n")
     text = report(rows)
     print(text)
     options.out.with_suffix(".txt").write_text(text + "\n")
@@ -72,7 +79,8 @@ def write_features(folder: Path, size: int) -> None:
     test_labels = np.concatenate([data.test_labels + 10 * place for place, data in enumerate(both)])
     tested = rng.permutation(len(tests))[:TEST]
     encoder = PCA(COMPONENTS, random_state=0).fit(flat(images[rng.permutation(len(images))[:FITTED_TO]]))
-    moved = [(0, 0), (0, 1), (1, 0)][: -(-size // len(images))]
+    nearest_first = sorted(itertools.product((0, 1, -1), repeat=2), key=lambda by: abs(by[0]) + abs(by[1]))
+    moved = nearest_first[: -(-size // len(images))]
     rows = [encoder.transform(flat(np.roll(images, shift, axis=(1, 2)))).astype(np.float32) for shift in moved]
     chosen = rng.permutation(len(images) * len(moved))[:size]
     np.save(folder / "pool.npy", np.concatenate(rows)[chosen])

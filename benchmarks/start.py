@@ -46,6 +46,7 @@ def main() -> None:
         "cusal bench digits, one run of one round": [*COMMAND, "bench", "digits", *ONE_ROUND],
     }
     with tempfile.TemporaryDirectory() as kept:
+        processor_seconds(["-c", LARGE], kept)  # compiles
         seconds: dict[str, list[float]] = {name: [] for name in cases}
         for turn in range(options.repeats):
             for name, arguments in cases.items():

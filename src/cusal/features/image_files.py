@@ -23,7 +23,7 @@ from cusal.features.vector_cache import FileState, VectorCache, Vectors, digest_
 
 FORMAT = 1  # part of the file's name: a change of how vectors are computed gives them another file
 CHUNK = 256  # files that are read and kept together: what a stopped computation loses at most
-DECODERS = 2  # threads
+DECODERS = 2  # threads at the least; with as many as cores, reading keeps up with a network that uses them all
 LARGE_SIDE = 160  # of what the network sees of photographs
 SMALL_IMAGE = 112  # pixels of the smaller side up to which an image has no more to show than DEFAULT_SIDE
 LOOKED_AT = 64  # files whose size is looked at
@@ -108,7 +108,8 @@ def stream_image_vectors(paths: Sequence[str], *, side: int, remembered: bool = 
     """
     check_extractor(NETWORKS[0], side)
     extractor: Extractor | None = None  # torch loads when it is first needed
-    with VectorCache(f"images-{NETWORKS[0]}-{side}-{FORMAT}", WIDTH) as cache, ThreadPoolExecutor(DECODERS) as threads:
+    decoders = max(DECODERS, os.cpu_count() or 1)
+    with VectorCache(f"images-{NETWORKS[0]}-{side}-{FORMAT}", WIDTH) as cache, ThreadPoolExecutor(decoders) as threads:
         for files in read_ahead(_read(paths, side, cache, threads)):
             if remembered:
                 _remember(files, paths, cache)
