@@ -2,11 +2,14 @@
 
     python benchmarks/estimator.py            all sizes, some minutes
     python benchmarks/estimator.py --quick    a tenth of each pool, a minute or two
+    python benchmarks/estimator.py --hundred  the cases of 100 classes alone, three times, into estimator_hundred.json
 
 The predictions are real: MNIST and CIFAR-10 test probabilities (10 classes) and ImageNet logits of Tiny-ImageNet
 images (100 and 1000 classes), both under CUSAL_DATA. Larger sets are drawn from them with replacement and Gaussian
-noise on the logits; labelled points and pool come from different rows. Both sides use two threads and are timed in
-turn; the best repetition counts, by the clock and by the processor (where the machine is shared, the clock suffers).
+noise on the logits; labelled points and pool come from different rows. "Broad" predictions are synthetic: a confidence
+between .3 and .99, and what is left spread over the other classes by a Dirichlet distribution. Both sides use two
+threads and are timed in turn; the best repetition counts, by the clock and by the processor (where the machine is
+shared, the clock suffers).
 """
 
 import argparse
@@ -45,6 +48,9 @@ CASES = {  # name: (source, n, m, K, sharpness, aim)
     "MNIST, many labels": ("mnist", 11_000, 50_000, 10, 1.0, 20),
     "CIFAR-10, many labels": ("cifar10", 11_000, 50_000, 10, 1.0, 20),
     "100 classes": ("imagenet", 5_000, 20_000, 100, 1.0, 20),
+    "100 classes, broad .1": ("broad", 5_000, 5_000, 100, 0.1, 20),  # for "broad", the concentration of the rest
+    "100 classes, broad .3": ("broad", 5_000, 5_000, 100, 0.3, 20),
+    "100 classes, broad 1": ("broad", 5_000, 5_000, 100, 1.0, 20),
     "1000 classes": ("imagenet", 20_000, 5_000, 1000, 1.0, 20),
     "1000 classes, sharpened": ("imagenet", 20_000, 5_000, 1000, 1.5, 20),
 }
@@ -59,16 +65,23 @@ GROWTH = {  # what grows: (n, m, K) for each value
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a tenth of each pool")
+    parser.add_argument("--hundred", action="store_true", help="the cases of 100 classes alone, three times")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     torch.set_num_threads(THREADS)
     share = 10 if options.quick else 1
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.hundred:
+        hundred_classes(share, options.out)
+        return
     print(f"{'case':26}{'n':>7}{'m':>8}{'K':>6}{'fast s':>9}{'rival s':>9}{'ratio':>8}{'cpu':>8}{'aim':>6}  matter")
     cases = [compare(name, case, share) for name, case in CASES.items()]
     cases.append(against_listing(10_000 // share))
     tops = [compare_top(name, count, share) for name in list(CASES)[:4] for count in (10, 1000)]
-    wide = [compare_bandwidth(*case, share) for case in BANDWIDTHS]
+    wide = [
+        compare_bandwidth(f"b = {b:g}", problem(source, 5_000, 5_000 // share, classes), b)
+        for source, classes, b in BANDWIDTHS
+    ]
     sizes = {axis: [growth(axis, size, share) for size in values] for axis, values in GROWTH.items()}
     draw(sizes, options.out / "estimator_growth.png")
     record = {
@@ -83,9 +96,37 @@ def main() -> None:
     print(f"written to {options.out / 'estimator.json'} and estimator_growth.png")
 
 
+def hundred_classes(share: int, out: Path, runs: int = 3) -> None:
+    """Measure the cases of 100 classes, with wide kernels too, several times over: the noise shows."""
+    rows: list[dict[str, Any]] = []
+    for _ in range(runs):
+        for name, (source, count, pool_size, classes, sharpness, _) in CASES.items():
+            if classes == 100:
+                given = problem(source, count, pool_size // share, classes, sharpness)
+                rows.append(compare_bandwidth(name, given, BANDWIDTH))
+        given = problem("imagenet", 5_000, 5_000 // share, 100)
+        rows += [compare_bandwidth(f"100 classes, b = {b:g}", given, b) for b in (0.01, 0.1, 1.0)]
+    record = {"machine": machine(), "share": share, "rows": rows}
+    (out / "estimator_hundred.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+def broad(count: int, classes: int, concentration: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Give predictions of confidence .3 to .99 and their top classes."""
+    top, confidence = rng.integers(classes, size=count), rng.uniform(0.3, 0.99, count)
+    rest = rng.dirichlet(np.full(classes - 1, concentration), count) * (1 - confidence)[:, None]
+    probs = np.empty((count, classes), dtype=np.float32)
+    is_top = np.arange(classes) == top[:, None]
+    probs[is_top], probs[~is_top] = confidence, rest.ravel()
+    return probs, top
+
+
 def problem(source: str, count: int, pool: int, classes: int, sharpness: float = 1.0) -> Problem:
     """Give (pool, reference, labels) of the sizes asked for, float32."""
     rng = np.random.default_rng(0)
+    if source == "broad":
+        reference, labels = broad(count, classes, sharpness, rng)
+        labels = np.where(rng.random(count) < 0.7, labels, rng.integers(classes, size=count))
+        return broad(pool, classes, sharpness, rng)[0], reference, labels
     if source == "imagenet":
         with np.load(DATA / "logits" / "tiny-imagenet-val-efficientnet-lite0.npz") as stored:
             logits, labels = stored["logits"].astype(np.float32), stored["labels"].astype(np.int64)
@@ -201,12 +242,12 @@ def compare_top(name: str, count: int, share: int) -> dict[str, Any]:
     return row
 
 
-def compare_bandwidth(source: str, classes: int, bandwidth: float, share: int) -> dict[str, Any]:
+def compare_bandwidth(name: str, sets: Problem, bandwidth: float) -> dict[str, Any]:
     """A wider kernel, for which more and more pairs matter: with b = 1, all of them."""
-    given = (*problem(source, 5_000, 5_000 // share, classes), bandwidth)
+    given = (*sets, bandwidth)
     estimate(given[0][:10], *given[1:])
     times = timed({"fast": lambda: estimate(*given), "dense": lambda: dense(*given)}, patience=5)
-    row = summary(f"b = {bandwidth:g}", given[0], given[1], times["fast"], times["dense"])
+    row = summary(name, given[0], given[1], times["fast"], times["dense"])
     show(row)
     return row
 

@@ -149,6 +149,46 @@ def test_rows_that_sum_to_one_only_roughly_are_within_the_bound_too(classes):
         assert_close(pool, reference, rng.integers(classes, size=200), density_floor=None, bandwidth=1e-4)
 
 
+@pytest.mark.parametrize("bandwidth", [1e-7, 30.0])
+@pytest.mark.parametrize("classes", [1, 2, 40])
+def test_agrees_with_the_dense_sum_at_the_narrowest_and_at_a_huge_bandwidth(bandwidth, classes):
+    rng = np.random.default_rng(10)
+    reference = draw(rng, 100, classes)
+    pool = np.concatenate([draw(rng, 60, classes), reference[:40]])
+    assert_close(pool, reference, rng.integers(classes, size=100), bandwidth=bandwidth)
+    assert_close(pool[:30], reference, rng.integers(classes, size=100), bandwidth=bandwidth)
+
+
+@pytest.mark.parametrize("classes", [32, 100])
+def test_a_kernel_so_wide_that_all_pairs_matter_takes_the_dense_sum(classes):
+    rng = np.random.default_rng(11)
+    pool, reference, labels = draw(rng, 200, classes), draw(rng, 300, classes), rng.integers(classes, size=300)
+    error, log_density = pruned.pointwise(pool, reference, labels, Estimator(10.0), tolerance=1e-9)
+    want_error, want_log_density = dense(pool, reference, labels, Estimator(10.0))
+    assert np.array_equal(error, want_error)
+    assert np.array_equal(log_density, want_log_density)
+    assert_close(pool[:50], reference, labels, bandwidth=10.0)  # too few to sample from
+
+
+@pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 33])
+def test_top_classes_of_any_size_fill_their_blocks(size):
+    rng = np.random.default_rng(size)
+    top = np.repeat(np.arange(3), [size, 1, 40])
+    reference = softmax(np.eye(40)[top] * 6 + rng.normal(size=(len(top), 40)), axis=1)
+    pool = np.concatenate([reference, draw(rng, 60, 40)])
+    assert_close(pool, reference, rng.integers(40, size=len(top)))
+    assert_close(pool, reference, rng.integers(40, size=len(top)), density_floor=None, bandwidth=0.02)
+
+
+def test_a_pool_row_whose_largest_classes_are_nobodys_top_class_finds_its_neighbours():
+    rng = np.random.default_rng(12)
+    reference = softmax(np.eye(50)[rng.integers(20, size=300)] * 5 + rng.normal(size=(300, 50)), axis=1)
+    away = np.eye(50)[rng.integers(20, 35, size=100)] + np.eye(50)[rng.integers(35, 50, size=100)]
+    pool = softmax(away * 5 + rng.normal(size=(100, 50)), axis=1)
+    assert_close(pool, reference, rng.integers(50, size=300), density_floor=None)
+    assert_close(away / 2, reference, rng.integers(50, size=300), density_floor=None)
+
+
 def test_an_empty_pool_gives_empty_arrays():
     error, log_density = pruned.pointwise(np.empty((0, 3)), np.eye(3), np.arange(3), Estimator(), tolerance=1e-9)
     assert error.shape == log_density.shape == (0,)

@@ -23,13 +23,14 @@ def iterate_log_mass(
     """Yield (rows, log mass by class of these pool rows); with `leave_one_out` pool row j skips reference row j."""
     order = np.argsort(labels, kind="stable")
     across = max(1, min(len(reference), TILE_NUMBERS // max(64, reference.shape[1])))
+    parts = [order[begin : begin + across] for begin in range(0, len(order), across)]
+    constants = [log_constants(reference[part], bandwidth) for part in parts]  # the same for every pool tile
     down = max(1, TILE_NUMBERS // max(across, reference.shape[1]))
     for start in range(0, len(pool), down):
         rows = slice(start, min(start + down, len(pool)))
         tile = _Tile(pool[rows], bandwidth)
-        for begin in range(0, len(order), across):
-            part = order[begin : begin + across]
-            tile.add(reference[part], labels[part], skip=part - start if leave_one_out else None)
+        for part, constant in zip(parts, constants, strict=True):
+            tile.add(reference[part], constant, labels[part], skip=part - start if leave_one_out else None)
         yield rows, tile.log_mass()
 
 
@@ -37,15 +38,14 @@ class _Tile:
     """The running log-sum-exp of one tile of pool rows."""
 
     def __init__(self, pool: Floats, bandwidth: float) -> None:
-        self.bandwidth = bandwidth
         self.scaled_log = log_clamped(pool) / bandwidth
         self.highest = np.full((len(pool), 1), -np.inf)
         self.mass = np.zeros(pool.shape)
 
-    def add(self, reference: Floats, labels: Indices, *, skip: Indices | None) -> None:
+    def add(self, reference: Floats, constant: NDArray[np.float64], labels: Indices, *, skip: Indices | None) -> None:
         """Add reference rows that are sorted by label; column i leaves out the pool row `skip[i]`, if it is here."""
-        reference = reference.astype(np.float64)
-        block = self.scaled_log @ reference.T + log_constants(reference, self.bandwidth)  # (pool, reference)
+        block = self.scaled_log @ reference.astype(np.float64).T  # (pool, reference)
+        block += constant
         if skip is not None:
             here = np.flatnonzero((skip >= 0) & (skip < len(block)))
             block[skip[here], here] = -np.inf

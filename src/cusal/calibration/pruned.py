@@ -20,6 +20,9 @@ slack = log(n p 1.01^(p-1) / tolerance) + 1 makes the last bound (2 / e) toleran
 bounds, which is below 1e-5 in log k for b >= 1e-5 and 1000 classes. The rounding of the log kernels themselves,
 about 1e-16 / b, is the same in the dense form.
 
+A wide kernel leaves little out. A sample of pool rows tells what share of the pairs is computed; if it is large, the
+dense sum does the same work faster and is taken instead.
+
 | symbol | name |
 |---|---|
 | q, h_i, y_i, b | `pool`, `reference`, `labels`, `bandwidth` |
@@ -38,9 +41,12 @@ from cusal.calibration import pruned_few_classes, pruned_many_classes
 from cusal.calibration.chunks import over_rows
 from cusal.calibration.estimator import Estimator
 from cusal.calibration.kernel import log_clamped
+from cusal.calibration.pointwise import dense
 
 FEW_CLASSES = 32  # up to this many, a product over all classes costs no more than a finer bound
+SAMPLE = 32
 Array = NDArray[np.float64]
+Adder = Callable[[Array, Array, tuple[Array, Array]], int]
 
 
 def pointwise(
@@ -52,7 +58,10 @@ def pointwise(
     tolerance: float,
 ) -> tuple[Array, Array]:
     """Return (error, log density), each (m,) and within `tolerance` of the dense sum up to its rounding."""
-    score = scorer(reference, labels, estimator, tolerance=tolerance)
+    add_up = _adder(reference, labels, bandwidth=estimator.bandwidth, slack=_slack(reference, estimator, tolerance))
+    if _share_computed(pool, len(reference), add_up) > _dense_from(reference.shape[1]):
+        return dense(pool, reference, labels, estimator)
+    score = _scorer(add_up, estimator)
     error, log_density = np.empty(len(pool)), np.empty(len(pool))
 
     def work(where: slice, probs: Array) -> None:
@@ -66,10 +75,18 @@ def scorer(
     reference: Floats, labels: Indices, estimator: Estimator, *, tolerance: float
 ) -> Callable[[Array], tuple[Array, Array]]:
     """Return the function that returns (error, log density) of a chunk of pool rows, float64."""
+    slack = _slack(reference, estimator, tolerance)
+    return _scorer(_adder(reference, labels, bandwidth=estimator.bandwidth, slack=slack), estimator)
+
+
+def _slack(reference: Floats, estimator: Estimator, tolerance: float) -> float:
+    p = estimator.p
+    return math.log(len(reference) * p * 1.01 ** (p - 1) / tolerance) + 1
+
+
+def _scorer(add_up: Adder, estimator: Estimator) -> Callable[[Array], tuple[Array, Array]]:
     p, floor = estimator.p, estimator.density_floor
-    slack = math.log(len(reference) * p * 1.01 ** (p - 1) / tolerance) + 1
     log_floor = -np.inf if floor is None else math.log(floor)
-    add_up = _adder(reference, labels, bandwidth=estimator.bandwidth, slack=slack)
 
     def score(probs: Array) -> tuple[Array, Array]:
         largest, mass = np.empty(len(probs)), np.empty(probs.shape)
@@ -82,10 +99,26 @@ def scorer(
     return score
 
 
-def _adder(
-    reference: Floats, labels: Indices, *, bandwidth: float, slack: float
-) -> Callable[[Array, Array, tuple[Array, Array]], None]:
-    """Return the function that fills in (largest log k, mass by class in units of it) for a chunk of pool rows."""
+def _share_computed(pool: Floats, count: int, add_up: Adder) -> float:
+    """Return the share of pairs that the pruned sum computes in full, from up to `SAMPLE` pool rows evenly apart."""
+    size = min(SAMPLE, len(pool) // 64)  # at most every 64th row is computed twice
+    if size == 0:
+        return 0.0
+    probs = np.ascontiguousarray(pool[:: len(pool) // size][:size], dtype=np.float64)
+    into = np.empty(size), np.empty(probs.shape)
+    return add_up(log_clamped(probs), probs, into) / (size * count)
+
+
+def _dense_from(classes: int) -> float:
+    """Return the share from which on computing all pairs in one matrix product is faster, as measured."""
+    return 24 / classes if classes <= FEW_CLASSES else 0.25
+
+
+def _adder(reference: Floats, labels: Indices, *, bandwidth: float, slack: float) -> Adder:
+    """Return the function that fills in (largest log k, mass by class in units of it) for a chunk of pool rows.
+
+    It returns the number of kernels that it computed.
+    """
     if reference.shape[1] <= FEW_CLASSES:
         tiles = pruned_few_classes.build(reference, labels, bandwidth)
         return lambda log_q, q, into: pruned_few_classes.add_up(log_q, q, tiles, (slack, bandwidth), into)

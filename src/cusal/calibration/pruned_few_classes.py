@@ -107,13 +107,17 @@ def _describe(rows: Array, bandwidth: float, top: Indices, into: tuple[Array, Ar
 
 
 @njit(cache=True, nogil=True, fastmath=FREE)
-def add_up(log_q: Array, probs: Array, tiles: Tiles, settings: tuple[float, float], into: tuple[Array, Array]) -> None:
-    """Fill in, for each pool row, the log of the largest kernel and the kernel mass by class in units of it."""
+def add_up(log_q: Array, probs: Array, tiles: Tiles, settings: tuple[float, float], into: tuple[Array, Array]) -> int:
+    """Fill in, for each pool row, the log of the largest kernel and the kernel mass by class in units of it.
+
+    Return the number of kernels that were computed.
+    """
     slack, bandwidth = settings
     largest_of, mass_of = into
     bound = np.empty(len(tiles.peak))
     values = np.empty(len(tiles.constant))
     visited = np.empty(len(bound), dtype=np.int64)
+    computed = 0
     for r in range(len(log_q)):
         start = bound_tiles(log_q[r], probs[r], tiles, bandwidth, bound)
         largest = visit(start, start + 1, log_q[r], tiles, values)
@@ -127,6 +131,7 @@ def add_up(log_q: Array, probs: Array, tiles: Tiles, settings: tuple[float, floa
                 largest = max(largest, visit(tile, end, log_q[r], tiles, values[count * LANES :]))
                 count += end - tile
             tile = end + 1
+        computed += count * LANES
         for i in range(count * LANES):
             values[i] = exp_below_zero(values[i] - largest)
         mass_of[r] = 0.0
@@ -138,6 +143,7 @@ def add_up(log_q: Array, probs: Array, tiles: Tiles, settings: tuple[float, floa
                 for i in range(LANES):
                     mass_of[r, tiles.labels[visited[s] * LANES + i]] += values[s * LANES + i]
         largest_of[r] = largest
+    return computed
 
 
 @njit(cache=True, nogil=True, fastmath=FREE)

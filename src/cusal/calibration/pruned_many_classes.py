@@ -6,8 +6,11 @@ rest in one cell gives, with R_i the mass of h_i outside P and the mass of q out
     log k_i <= a_i(P) + sum_{j in P} h_ij log q_j / b + R_i log(sum q) / b,
     a_i(P) = c_i + (sum_{j not in P} h_ij log h_ij - R_i log R_i) / b.
 
-1. P = {t}, the top class of h_i, over all points with that top class at once: max a_i and min h_it;
+1. P = {t}, the top class of h_i, over a block of points with that top class and similar h_it: max a_i and min h_it;
 2. P = {t} for each such point; 3. P = its `FEW` largest classes. What still reaches the cut is computed in full.
+
+The cut is relative to the largest log k met so far, so the blocks of q's two largest classes come first: the nearest
+point is mostly there, and it raises the cut for all others.
 """
 
 import math
@@ -22,55 +25,63 @@ from cusal.calibration.chunks import over_rows
 from cusal.calibration.numba_math import PER_UNIT, log_above, log_gamma_1p, log_gamma_1p_small
 
 FEW = 8
+BLOCK = 16
 Array = NDArray[np.float64]
 
 
 class Points(NamedTuple):
-    """The labelled points, sorted by top class."""
+    """The labelled points in blocks by top class and top weight; a class's last is filled up with a_i = -inf."""
 
-    order: Indices  # (n,) position of each in the reference
-    labels: Indices  # (n,)
-    constant: Array  # (n,) c_i
-    first: Indices  # (classes + 1,) the first point of each top class
-    peak: Array  # (classes,) max a_i({t}); -inf for a class that is nobody's top
-    low: Array  # (classes,) min h_it / b
-    high: Array
-    top_offset: Array  # (n,) a_i({t})
-    offset: Array  # (n,) a_i of the FEW largest
-    weight: Array  # (n, FEW) h_ij / b, the largest first
-    classes: NDArray[np.int32]  # (n, FEW)
+    order: Indices  # (blocks * BLOCK,) position of each in the reference
+    labels: Indices
+    constant: Array  # c_i
+    top_offset: Array  # a_i({t})
+    top_weight: Array  # h_it / b
+    offset: Array  # a_i of the FEW largest
+    weight: Array  # (blocks * BLOCK, FEW) h_ij / b, the largest first
+    classes: NDArray[np.int32]  # (blocks * BLOCK, FEW)
+    first: Indices  # (classes + 1,) the first block of each top class
+    top: Indices  # (blocks,) t
+    peak: Array  # (blocks,) max a_i({t})
+    low: Array  # (blocks,) min h_it / b
 
 
 def build(reference: Floats, labels: Indices, bandwidth: float) -> Points:
     """Return the points of a reference (n, K) with its labels (n,); each row is read once."""
     count, classes = reference.shape
-    points = Points(
-        order=np.arange(count),
-        labels=labels,
-        constant=np.empty(count),
-        first=np.zeros(classes + 1, dtype=np.int64),
-        peak=np.full(classes, -np.inf),
-        low=np.full(classes, np.inf),
-        high=np.full(classes, -np.inf),
-        top_offset=np.empty(count),
-        offset=np.empty(count),
-        weight=np.empty((count, FEW)),
-        classes=np.empty((count, FEW), dtype=np.int32),
-    )
+    constant, top_offset, offset = (np.empty(count) for _ in range(3))
+    weight, chosen = np.empty((count, FEW)), np.empty((count, FEW), dtype=np.int32)
 
     def describe(where: slice, chunk: Array) -> None:
-        by_point = (points.constant, points.top_offset, points.offset, points.weight)
-        _describe(chunk, bandwidth, points.classes[where], tuple(part[where] for part in by_point))
+        by_point = (constant, top_offset, offset, weight)
+        _describe(chunk, bandwidth, chosen[where], tuple(part[where] for part in by_point))
 
     over_rows(reference, describe)
-    top = points.classes[:, 0]
-    np.cumsum(np.bincount(top, minlength=classes), out=points.first[1:])
-    np.maximum.at(points.peak, top, points.top_offset)
-    np.minimum.at(points.low, top, points.weight[:, 0])
-    np.maximum.at(points.high, top, points.weight[:, 0])
-    order = np.argsort(top, kind="stable")
-    names = ("order", "labels", "constant", "top_offset", "offset", "weight", "classes")
-    return points._replace(**{name: getattr(points, name)[order] for name in names})
+    sizes = np.bincount(chosen[:, 0], minlength=classes)
+    blocks = -(-sizes // BLOCK)
+    first = np.concatenate([[0], np.cumsum(blocks)])
+    order = np.lexsort((weight[:, 0], chosen[:, 0]))
+    # a block's empty places repeat its class's last point
+    place = np.arange(first[-1] * BLOCK) - np.repeat(first[:-1] * BLOCK, blocks * BLOCK)
+    size = np.repeat(sizes, blocks * BLOCK)
+    order = order[np.repeat(np.cumsum(sizes) - sizes, blocks * BLOCK) + np.minimum(place, size - 1)]
+    empty = place >= size
+    top_offset, offset = top_offset[order], offset[order]
+    top_offset[empty] = offset[empty] = -np.inf
+    return Points(
+        order=order,
+        labels=labels[order],
+        constant=constant[order],
+        top_offset=top_offset,
+        top_weight=weight[order, 0],
+        offset=offset,
+        weight=weight[order],
+        classes=chosen[order],
+        first=first,
+        top=np.repeat(np.arange(classes), blocks),
+        peak=top_offset.reshape(-1, BLOCK).max(axis=1),
+        low=weight[order, 0].reshape(-1, BLOCK).min(axis=1),
+    )
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -115,56 +126,84 @@ def _describe(
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def add_up(
     log_q: Array, probs: Array, points: Points, rows: Floats, settings: tuple[float, float], into: tuple[Array, Array]
-) -> None:
-    """Fill in, for each pool row, the log of the largest kernel and the kernel mass by class in units of it."""
+) -> int:
+    """Fill in, for each pool row, the log of the largest kernel and the kernel mass by class in units of it.
+
+    Return the number of kernels that were computed in full.
+    """
     slack, bandwidth = settings
     largest_of, mass_of = into
     near = np.empty(len(points.order), dtype=np.int64)
     value = np.empty(len(points.order))
+    bound = np.empty(len(points.peak))
+    computed = 0
     for r in range(len(log_q)):
-        # the bounds leave out R_i log(sum q) / b, above zero where the pool row sums to more than one; R_i < 1.02
+        # the bounds take log(sum q) and, over a block, log q_t for at most zero; where they are not, this is missing,
+        # since log q_t <= log(sum q) and h_i sums to less than 1.02
         reach = slack + 1.02 * max(0.0, math.log(probs[r].sum() + 1e-12)) / bandwidth
-        own = np.argmax(probs[r])
-        largest = -np.inf
-        best, best_bound = -1, -np.inf
-        for i in range(points.first[own], points.first[own + 1]):
-            bound = _few_largest(i, log_q[r], points)
-            if bound > best_bound:
-                best, best_bound = i, bound
-        if best >= 0:
-            largest = _log_kernel(best, log_q[r], points, rows, bandwidth)
-        count, best = _near(log_q[r], points, largest - reach, near, value)
-        largest = max(largest, _log_kernel(near[best], log_q[r], points, rows, bandwidth))
-        kept = 0
-        for s in range(count):
-            if value[s] >= largest - reach:
-                exact = _log_kernel(near[s], log_q[r], points, rows, bandwidth)
-                largest = max(largest, exact)
-                near[kept], value[kept] = near[s], exact
-                kept += 1
+        for s in range(len(bound)):
+            bound[s] = points.peak[s] + points.low[s] * log_q[r, points.top[s]]
+        own, second = _two_largest(probs[r])
+        if points.first[own] == points.first[own + 1]:  # nobody's top class
+            own = points.top[np.argmax(bound)]
+        largest, count = -np.inf, 0
+        for turn in range(3):  # the points around q's two largest classes raise the cut for all others
+            t = own if turn == 0 else second
+            blocks = (points.first[t], points.first[t + 1]) if turn < 2 else (0, len(bound))
+            end, best = _near(blocks, log_q[r], points, largest - reach, (bound, near, value), count)
+            if end > count:
+                largest = max(largest, _log_kernel(near[best], log_q[r], points, rows, bandwidth))
+            for s in range(count, end):
+                if value[s] >= largest - reach:
+                    near[count], value[count] = near[s], _log_kernel(near[s], log_q[r], points, rows, bandwidth)
+                    largest = max(largest, value[count])
+                    count += 1
+        computed += count
         mass_of[r] = 0.0
-        for s in range(kept):
+        for s in range(count):
             mass_of[r, points.labels[near[s]]] += math.exp(value[s] - largest)
         largest_of[r] = largest
+    return computed
+
+
+@njit(cache=True, nogil=True)
+def _two_largest(q: Array) -> tuple[int, int]:
+    own, second = 0, 0
+    for j in range(1, len(q)):
+        if q[j] > q[own]:
+            own, second = j, own
+        elif q[j] > q[second] or second == own:
+            second = j
+    return own, second
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _near(log_q: Array, points: Points, cut: float, near: Indices, value: Array) -> tuple[int, int]:
-    """Fill in the points whose bounds all reach the cut, and their finest bound; return their number and the best."""
-    count, best = 0, 0
-    for t in range(len(log_q)):
-        at = log_q[t]
-        if points.peak[t] + max(points.low[t] * at, points.high[t] * at) < cut:
+def _near(
+    blocks: tuple[int, int],
+    log_q: Array,
+    points: Points,
+    cut: float,
+    into: tuple[Array, Indices, Array],
+    end: int,
+) -> tuple[int, int]:
+    """Append the points whose bounds all reach the cut, with their finest bound; return the new end and the best."""
+    bound, near, value = into
+    best = end
+    for s in range(blocks[0], blocks[1]):
+        if bound[s] < cut or bound[s] == -np.inf:
             continue
-        for i in range(points.first[t], points.first[t + 1]):
-            if points.top_offset[i] + points.weight[i, 0] * at >= cut:
-                bound = _few_largest(i, log_q, points)
-                if bound >= cut:
-                    near[count], value[count] = i, bound
-                    if bound > value[best]:
-                        best = count
-                    count += 1
-    return count, best
+        bound[s] = -np.inf  # visited once
+        at = log_q[points.top[s]]
+        for i in range(s * BLOCK, (s + 1) * BLOCK):
+            if points.top_offset[i] + points.top_weight[i] * at < cut:
+                continue
+            few = _few_largest(i, log_q, points)
+            if few >= cut and few > -np.inf:
+                near[end], value[end] = i, few
+                if few > value[best]:
+                    best = end
+                end += 1
+    return end, best
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
