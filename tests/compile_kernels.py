@@ -1,8 +1,10 @@
 """Call every numba kernel once, so that the processes that run the tests find it in numba's cache."""
 
 import numpy as np
+import torch
 
 import cusal
+from cusal.models import _direct_convolution
 
 rng = np.random.default_rng(0)
 for classes in (10, 60):  # one kernel for few classes, another for many
@@ -11,3 +13,5 @@ for classes in (10, 60):  # one kernel for few classes, another for many
     cusal.query(pool, reference, labels, batch_size=5)
     cusal.calibration.pointwise_error(pool, reference, labels)
     cusal.calibration.canonical_error(reference, labels, bandwidth=0.01)
+
+_direct_convolution.run(torch.zeros(1, 1, 4, 4), [torch.zeros(1, 1, 1, 1)] * 2, [torch.zeros(1)] * 2)
