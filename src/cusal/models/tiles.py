@@ -14,6 +14,7 @@ from torch import Tensor
 from cusal._prefetch import read_ahead
 from cusal.errors import InvalidInput
 from cusal.models.mini_batches import as_values, is_lazy, rows_of
+from cusal.models.networks._pooling import predicting
 
 TILE_BYTES = 1 << 19  # of input; activations are a few times larger and should stay in the cache with it
 
@@ -31,7 +32,7 @@ def run_tiles(
     step = _tile_rows(item_shape, device)
     starts = range(0, max(len(values), 1), step)  # no rows: one empty tile, which gives the right shape
     tiles = (rows_of(values, slice(s, s + step), device) for s in starts)
-    with torch.inference_mode():
+    with torch.inference_mode(), predicting(len(values)):
         return torch.cat([function(tile).float().cpu() for tile in (read_ahead(tiles) if is_lazy(X) else tiles)])
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from cusal.models.networks._pooling import max_pool
+from cusal.models.networks._pooling import convolve_and_pool
 
 
 class MnistNet(nn.Module):  # type: ignore[misc]
@@ -52,8 +52,7 @@ class MnistNet(nn.Module):  # type: ignore[misc]
 
     def before_dropout(self, x: Tensor) -> Tensor:
         """Return what the convolutions see, (n, 20, 4, 4)."""
-        x = max_pool(self.conv1(x)).relu()
-        return max_pool(self.conv2(x)).relu()
+        return convolve_and_pool(x, self.conv1, self.conv2)
 
     def after_dropout(self, x: Tensor) -> Tensor:
         """Return logits; DeepAL drops channels before it pools, which gives the same values for four times the work."""
