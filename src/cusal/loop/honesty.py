@@ -7,7 +7,7 @@ Evidence are predictions of labelled items by models that had not seen their lab
 
 "auto" takes the first where five cold fits take less than two seconds, and the second otherwise, with a discount of
 .9 for every round that passed since. Items drawn at random weigh five times as much as picks, which are not like the
-pool.
+pool; and out-of-fold predictions weigh the more, the more their items look like open ones (`likeness`).
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
 from cusal._types import Floats, Indices
-from cusal.errors import InvalidInput
+from cusal.errors import InvalidInput, MissingMethod
 from cusal.loop.answers import Pairs
 from cusal.loop.audit import draw
 from cusal.loop.books import Books
@@ -26,6 +26,7 @@ from cusal.loop.learner import Learner
 from cusal.loop.origins import Origins
 from cusal.recalibration.evidence import Calibration, Evidence
 from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration.likeness import likeness
 from cusal.recalibration.open_items import AccuracyEstimate, Judged, estimate_accuracy, estimate_error
 from cusal.recalibration.platt import PICKED_WEIGHT, RANDOM_WEIGHT
 from cusal.recalibration.recalibration import Recalibration
@@ -35,17 +36,22 @@ from cusal.strategies._query_result import Query
 Recalibrate = Literal["auto", "vector", "prequential", "cross-fit", "held-out"]
 PRIOR = {"prequential": 5.0, "cross-fit": 0.0, "held-out": 0.0}  # strength of the prior around a temperature of 1
 DISCOUNT = 0.9  # of prequential evidence, for every round that passed since
+MOST_LABELS, MOST_OPEN = 5000, 2000  # between which distances are measured; with more labels, weights matter no more
 AnyRecalibration = Recalibration | GuardedRecalibration
 
 
 class _Found(NamedTuple):
-    """Items (n,), predictions (n, classes) and labels (n,), whether they were drawn at random, the discount for age."""
+    """Items (n,), predictions (n, classes) and labels (n,), whether they were drawn at random, the discount for age.
+
+    folds: those of out-of-fold predictions, (n,); None of others.
+    """
 
     indices: Indices
     probs: Floats
     labels: Indices
     drawn: NDArray[np.bool_]
     discount: Floats
+    folds: Indices | None = None
 
     @property
     def weights(self) -> Floats:
@@ -134,7 +140,7 @@ class Honesty:
         if self.recalibrate in PRIOR:
             return Recalibration(*self._pairs(self.recalibrate), PRIOR[self.recalibrate])
         found = self.found()
-        weights = even_weights(found.weights) * found.discount
+        weights = even_weights(found.weights * self._likeness(found)) * found.discount
         return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector")
 
     def _pairs(self, method: str) -> Pairs:
@@ -149,12 +155,31 @@ class Honesty:
         pairs = self._out_of_fold() if self._refits() else None
         if pairs is not None:
             indices = self.books.pool.labelled
-            return _Found(indices, *pairs, self.origins.drawn(indices), np.ones(len(indices)))
+            drawn, folds = self.origins.drawn(indices), self.learner.folds(indices)
+            return _Found(indices, *pairs, drawn, np.ones(len(indices)), folds)
         numbers = self._numbers()
         probs, labels = self.evidence.pairs(numbers, len(self.books.classes))
         indices = np.array([i for i in self.evidence.predictions if i in numbers], dtype=np.int64)
         age = self.origins.age(indices, self.learner.round) - 1  # the last round's picks are the newest
         return _Found(indices, probs, labels, self.origins.drawn(indices), DISCOUNT ** np.maximum(age, 0))
+
+    def _likeness(self, found: _Found) -> Floats:
+        """Return what evidence weighs by how much it looks like the open items, (n,); all the same without vectors.
+
+        "vector" has equal weights, so that stored runs stay comparable.
+        """
+        open_items = self.books.pool.open
+        if self.recalibrate != "auto" or found.folds is None or len(found.folds) > MOST_LABELS:
+            return np.ones(len(found.labels))
+        if len(open_items) > MOST_OPEN:
+            open_items = np.sort(self._rng(5).choice(open_items, MOST_OPEN, replace=False))
+        try:
+            points = [self.learner.fitted.embeddings(indices) for indices in (found.indices, open_items)]
+        except (MissingMethod, InvalidInput):
+            return np.ones(len(found.labels))
+        if not all(part.ndim == 2 and np.isfinite(part).all() for part in points):
+            return np.ones(len(found.labels))
+        return likeness(points[0], found.folds, points[1])
 
     def _out_of_fold(self) -> Pairs | None:
         """Return out-of-fold predictions; None if "auto" meets copies that cannot predict, fitted to too few labels."""

@@ -153,6 +153,10 @@ class Learner:
             self._out_of_fold = self.round, pairs
         return self._out_of_fold[1]
 
+    def folds(self, labelled: Indices) -> Indices:
+        """Return the fold of each labelled item in `out_of_fold`, (n,); one each if the model made them by itself."""
+        return np.arange(len(labelled)) if self.has_out_of_fold else self.unseen.folds(labelled)
+
     def out_of_sample(self, method: Method, books: Books, predict: Predict) -> Pairs:
         """Return predictions, by copies of the model not fitted to them, and class numbers of labelled items."""
         labelled: Indices = books.pool.labelled

@@ -45,6 +45,10 @@ class OutOfSample:
         other._fold = dict(self._fold)
         return other
 
+    def folds(self, keys: NDArray[Any]) -> Indices:
+        """Return the fold of each point that has been predicted, by its key, (n,)."""
+        return np.array([self._fold[key] for key in keys.tolist()], dtype=np.int64)
+
     def predict(
         self,
         method: Method,
