@@ -100,6 +100,16 @@ def test_leaves_hooks_other_numbers_and_other_precisions_to_torch():
     assert not direct.can_run(x, made)
 
 
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_leaves_what_is_no_number_to_torch(wrong):
+    x, made = images(3, 1, 8, 8), layers((1, 2, 3))
+    assert direct.can_run(x, made)
+    x[1, 0, 2, 2] = wrong
+    assert not direct.can_run(x, made)
+    nn.init.constant_(made[0].bias, wrong)
+    assert not direct.can_run(images(3, 1, 8, 8), made)
+
+
 @torch.inference_mode()
 def test_serves_predictions_of_many_items_alone():
     x, made = images(11, 1, 28, 28), layers((1, 10, 5), (10, 20, 5))
