@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 OWN = ROOT / ".venv-labelstudio" / "bin" / "label-studio"
 PROGRAM = os.environ.get("CUSAL_LABEL_STUDIO") or (str(OWN) if OWN.exists() else shutil.which("label-studio"))
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
-PATIENCE = 600  # seconds for the first start, in which the database is made
+PATIENCE = 1800  # seconds for the first start, in which the database is made: half a minute of processor time
 
 pytestmark = [
     pytest.mark.labelstudio,
