@@ -139,6 +139,11 @@ FORGERIES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "huge number": (lambda c: c["rounds"].update(labelled=[2**70, 6]), "its labelled is"),
     "flag as number": (lambda c: c["rounds"].update(labelled=[True, 6]), "its labelled is 'True'"),
     "list as number": (lambda c: c["rounds"].update(temperature=[[1], 1.0]), "its temperature is"),
+    "no number": (lambda c: c["rounds"].update(temperature=[float("nan"), 1.0]), "its temperature is nan"),
+    "number beyond all figures": (
+        lambda c: c["rounds"].update(temperature=[-1e308, 1.0]),
+        r"its temperature is -1e\+308",
+    ),
     "half a character": (lambda c: c["run"].update(traceback="\ud800"), "surrogates not allowed"),
     "columns of two lengths": (lambda c: c["rounds"].update(labelled=[4]), "zip"),
     "rounds out of order": (lambda c: c["rounds"].update(round=[1, 0]), "its rounds are not 0 to 3"),

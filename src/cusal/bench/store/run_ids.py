@@ -5,6 +5,7 @@ Titles, and names of suites and sweeps, are no part of the id: they make no diff
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,6 +26,7 @@ FIELDS = {  # column of a run -> field of its spec
     "batch_size": "batch_size",
 }
 LARGEST = 2**63 - 1
+MOST = 1e100  # of a number that is measured; beyond, figures could not be drawn
 
 
 def canonical(values: Mapping[str, Any]) -> str:
@@ -84,6 +86,8 @@ def check_cells(cells: Sequence[Any], column: Column[Any]) -> None:
         fits = type(cell) in kinds or (cell is None and column.nullable)
         if not fits or (type(cell) is int and abs(cell) > LARGEST):
             raise ValueError(f"its {column.name} is {str(cell)[:40]!r}, expected {kinds[-1].__name__}")
+        if type(cell) is float and (math.isnan(cell) or MOST < abs(cell) < math.inf):  # what is no number is null
+            raise ValueError(f"its {column.name} is {cell}, which no round has")
         if type(cell) is str and not cell.isascii():
             cell.encode()  # half of a pair of surrogates is no character
 
