@@ -47,7 +47,7 @@ _ANNOUNCEMENT = _Announcement()
 
 @cache
 def _find_cache() -> None:
-    """Let numba keep compiled code in a temporary folder if it can write to none of its own."""
+    """Make numba keep compiled code in a temporary folder if it can write to none of its own."""
     try:
         numba.njit(cache=True)(_probe)
     except RuntimeError:  # there is no place for this file, nor for its neighbours
