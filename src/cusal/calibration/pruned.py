@@ -32,9 +32,12 @@ dense sum does the same work faster and is taken instead.
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from cusal._types import Floats, Indices
 from cusal.calibration import pruned_few_classes, pruned_many_classes
@@ -44,7 +47,8 @@ from cusal.calibration.kernel import log_clamped
 from cusal.calibration.pointwise import dense
 
 FEW_CLASSES = 32  # up to this many, a product over all classes costs no more than a finer bound
-SAMPLE = 32
+SAMPLE = 32  # pool rows that tell how many pairs matter
+PART_BYTES = 1 << 26  # of pool rows in float64, on each thread of the dense sum
 Array = NDArray[np.float64]
 Adder = Callable[[Array, Array, tuple[Array, Array]], int]
 
@@ -60,7 +64,7 @@ def pointwise(
     """Return (error, log density), each (m,) and within `tolerance` of the dense sum up to its rounding."""
     add_up = _adder(reference, labels, bandwidth=estimator.bandwidth, slack=_slack(reference, estimator, tolerance))
     if _share_computed(pool, len(reference), add_up) > _dense_from(reference.shape[1]):
-        return dense(pool, reference, labels, estimator)
+        return _dense_in_parts(pool, reference, labels, estimator)
     score = _scorer(add_up, estimator)
     error, log_density = np.empty(len(pool)), np.empty(len(pool))
 
@@ -112,6 +116,21 @@ def _share_computed(pool: Floats, count: int, add_up: Adder) -> float:
 def _dense_from(classes: int) -> float:
     """Return the share from which on computing all pairs in one matrix product is faster, as measured."""
     return 24 / classes if classes <= FEW_CLASSES else 0.25
+
+
+def _dense_in_parts(pool: Floats, reference: Floats, labels: Indices, estimator: Estimator) -> tuple[Array, Array]:
+    """Return the dense sum, a part of the pool on each thread.
+
+    The products run on one thread each: threads of theirs would wait for each other busily where processors are shared.
+    """
+    threads = numba.config.NUMBA_NUM_THREADS
+    step = min(-(-len(pool) // threads), max(1, PART_BYTES // (8 * reference.shape[1])))
+    starts = range(0, len(pool), step)
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as workers:
+        work = workers.map(lambda start: dense(pool[start : start + step], reference, labels, estimator), starts)
+        results = list(work)
+    error, log_density = (np.concatenate(both) for both in zip(*results, strict=True))
+    return error, log_density
 
 
 def _adder(reference: Floats, labels: Indices, *, bandwidth: float, slack: float) -> Adder:
