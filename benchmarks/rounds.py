@@ -189,7 +189,7 @@ def run_theirs(case: Case) -> Case:
     from skactiveml.utils import MISSING_LABEL
 
     from cusal.bench.experiment import Experiment
-    from cusal.loop.simulate import METRICS
+    from cusal.loop.scores import METRICS
     from cusal.models.networks import MnistNet
 
     torch.manual_seed(0)

@@ -50,10 +50,9 @@ def run(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tenso
     def run_part(rows: slice) -> None:  # torch's memory is aligned, unlike NumPy's
         _run(images[rows], shapes[0][1:], kernels, torch.zeros(2, size).numpy(), results[rows])
 
-    threads = torch.get_num_threads()
-    step = max(1, -(-len(x) // (threads * LANES))) * LANES
-    parts = (slice(start, start + step) for start in range(0, len(x), step))
-    list(_pool(os.getpid(), threads).map(run_part, parts) if threads > 1 else map(run_part, parts))
+    step = max(1, -(-len(x) // (torch.get_num_threads() * LANES))) * LANES
+    parts = [slice(start, start + step) for start in range(0, len(x), step)]
+    list(_pool(os.getpid(), len(parts)).map(run_part, parts) if len(parts) > 1 else map(run_part, parts))
     return out
 
 

@@ -13,7 +13,7 @@ _many = ContextVar("many items are predicted", default=False)
 
 @contextmanager
 def predicting(count: int) -> Iterator[None]:
-    """Let networks know, inside the block, how many items are predicted in all; they see a tile at a time."""
+    """Announce to networks in the block how many items are predicted in all, of which they see a tile at a time."""
     before = _many.set(count >= MANY)
     try:
         yield
