@@ -16,7 +16,6 @@ from cusal.strategies.least_confidence import LeastConfidence as LeastConfidence
 from cusal.strategies.margin import Margin as Margin
 from cusal.strategies.rand_entropy import RandEntropy as RandEntropy
 from cusal.strategies.random import Random as Random
-from cusal.strategies.variance_reduction import VarianceReduction as VarianceReduction
 from cusal.strategies.weighted_cusal import WeightedCusal as WeightedCusal
 
 def names() -> list[str]: ...

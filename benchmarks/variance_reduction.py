@@ -73,7 +73,7 @@ class VarianceReduction(Strategy):
     array([0, 2])
     """
 
-    for_whom: ClassVar[str] = "light models on tables and features, in place of the default"
+    for_whom: ClassVar[str] = "light models on tables and features with few classes"
 
     factor: int = 5
 
