@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cusal._types import Floats, Indices
 from cusal.calibration.kernel import log_clamped, log_constants
 
-TILE_NUMBERS = 1 << 19  # float64 numbers in one tile: 4 MB
+TILE_NUMBERS = 1 << 18  # float64 numbers in one tile: 2 MB
 
 
 def iterate_log_mass(

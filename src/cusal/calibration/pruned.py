@@ -33,6 +33,7 @@ dense sum does the same work faster and is taken instead.
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numba
 import numpy as np
@@ -48,7 +49,6 @@ from cusal.calibration.pointwise import dense
 
 FEW_CLASSES = 32  # up to this many, a product over all classes costs no more than a finer bound
 SAMPLE = 32  # pool rows that tell how many pairs matter
-PART_BYTES = 1 << 26  # of pool rows in float64, on each thread of the dense sum
 Array = NDArray[np.float64]
 Adder = Callable[[Array, Array, tuple[Array, Array]], int]
 
@@ -124,13 +124,25 @@ def _dense_in_parts(pool: Floats, reference: Floats, labels: Indices, estimator:
     The products run on one thread each: threads of theirs would wait for each other busily where processors are shared.
     """
     threads = numba.config.NUMBA_NUM_THREADS
-    step = min(-(-len(pool) // threads), max(1, PART_BYTES // (8 * reference.shape[1])))
-    starts = range(0, len(pool), step)
+    step = -(-len(pool) // threads)
+    parts: list[Any] = [_Part(pool, start, min(start + step, len(pool))) for start in range(0, len(pool), step)]
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as workers:
-        work = workers.map(lambda start: dense(pool[start : start + step], reference, labels, estimator), starts)
-        results = list(work)
+        results = list(workers.map(lambda part: dense(part, reference, labels, estimator), parts))
     error, log_density = (np.concatenate(both) for both in zip(*results, strict=True))
     return error, log_density
+
+
+class _Part:
+    """Rows start to stop of a pool that are only read tile by tile: the pool is never copied."""
+
+    def __init__(self, rows: Floats, start: int, stop: int) -> None:
+        self.rows, self.start, self.stop = rows, start, stop
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def __getitem__(self, where: slice) -> Floats:
+        return self.rows[self.start + where.start : self.start + where.stop]
 
 
 def _adder(reference: Floats, labels: Indices, *, bandwidth: float, slack: float) -> Adder:
