@@ -98,6 +98,7 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(BIN)/python benchmarks/label_start.py
 	$(PEERS)/bin/python benchmarks/strategies.py --out benchmarks/results/strategies_quick.json
 	$(PEERS)/bin/python benchmarks/rounds.py
+	$(BIN)/python benchmarks/seeds_together.py
 	$(BIN)/python benchmarks/speed_page.py
 
 measure: $(VENV)/.test $(PEERS)/.peers  ## Measure accuracy, calibration and the labelling server into benchmarks/results: hours
@@ -112,6 +113,7 @@ measure: $(VENV)/.test $(PEERS)/.peers  ## Measure accuracy, calibration and the
 	$(BIN)/python benchmarks/label_store.py
 	$(BIN)/python benchmarks/label_predict.py
 	$(BIN)/python benchmarks/label_load.py
+	$(BIN)/python benchmarks/label_person.py
 	$(BIN)/python benchmarks/score.py --full
 	$(PEERS)/bin/python benchmarks/strategies.py --full
 	$(PEERS)/bin/python benchmarks/audit.py

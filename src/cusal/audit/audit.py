@@ -118,7 +118,8 @@ class Audit:
 
     def as_after(self, count: int) -> Self:
         """Return the audit as it was after the first `count` checks of its order, without those that were hunted."""
-        items = self._checks.prefix[: as_count(count, "count", least=0)].tolist()
+        count = as_count(count, "count", least=0)
+        items = self._checks.prefix[:count].tolist()
         earlier = copy.copy(self)
         earlier._checks = self._checks.with_answers_of(items)
         return earlier
