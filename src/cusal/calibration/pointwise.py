@@ -25,7 +25,7 @@ from cusal.calibration.estimator import Estimator
 from cusal.errors import InvalidInput
 
 TOLERANCE = 1e-9  # how far the pruned sum may be from the dense one
-# Up to this much work, the dense sum takes less time (50 ms) than loading the compiled code of the pruned one does.
+# Up to this much work, the dense sum takes less time (70 ms) than loading the compiled code of the pruned one does.
 SMALL = 4_000_000
 
 

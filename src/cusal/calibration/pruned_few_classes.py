@@ -172,8 +172,9 @@ def visit(start: int, stop: int, log_q: Array, tiles: Tiles, values: Array) -> f
     """Fill in log k of the points in the tiles from start to stop, and return the largest."""
     begin, end = start * LANES, stop * LANES
     size = end - begin
-    values = values[:size]
-    values[:] = tiles.constant[begin:end]
+    values, constant = values[:size], tiles.constant[begin:end]
+    for i in range(size):  # a copy by slices would take seconds to compile
+        values[i] = constant[i]
     for j in range(0, len(tiles.weight), 2):
         one, other = tiles.weight[j, begin:end], tiles.weight[j + 1, begin:end]
         log_one = log_q[j]
