@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from browsers import chromium  # noqa: F401 - fixture of all folders
 from cusal.errors import MissingExtra
 from databases import own_postgres_server, place, postgres_server  # noqa: F401 - fixtures of all folders
 

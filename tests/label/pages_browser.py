@@ -7,7 +7,6 @@
 Every page that a test opens is watched: an error in its console fails the test.
 """
 
-import shutil
 import subprocess
 import sys
 import time
@@ -20,7 +19,6 @@ import pytest
 
 from cusal.label.store import ClassChange, NewItem, Pick, Project, Settings
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SERVE = """
 import sys
 from pathlib import Path
@@ -90,6 +88,7 @@ def text_project(place: Path, texts: list[str], classes: list[str], **settings: 
 @pytest.fixture
 def serve_project() -> Iterator[Callable[[Project], Server]]:
     """A function that serves a project until the test ends."""
+    pytest.importorskip("fastapi")
     servers: list[Server] = []
 
     def serve(project: Project) -> Server:
@@ -100,20 +99,6 @@ def serve_project() -> Iterator[Callable[[Project], Server]]:
     for server in servers:
         server.kill()
         server.project.close()
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """A Chromium that is installed on this machine."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    pytest.importorskip("fastapi")
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.skip("no Chromium was found; `apt install chromium` lets the tests of the pages run")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The page of a report in a real Chromium: every column on a phone, and strategies switched on and off."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,6 @@ import pytest
 from cusal.bench.report import Curves, write_curves
 
 pytestmark = pytest.mark.slow
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PHONE = {"width": 390, "height": 844}
 # How many rows of tables end outside of their box.
 CUT_OFF = """() => [...document.querySelectorAll('tbody tr')].filter(row => {
@@ -19,34 +16,22 @@ CUT_OFF = """() => [...document.querySelectorAll('tbody tr')].filter(row => {
 }).length"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip("there is no Chromium here")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
 @pytest.fixture
 def address(curves: Curves, tmp_path: Path) -> str:
     return write_curves([curves], tmp_path, ["html"])[0].as_uri()
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
-def test_the_last_column_of_every_table_is_visible(browser: Any, address: str, width: int) -> None:
-    page = browser.new_page(viewport=PHONE | {"width": width})
+def test_the_last_column_of_every_table_is_visible(chromium: Any, address: str, width: int) -> None:
+    page = chromium.new_page(viewport=PHONE | {"width": width})
     page.goto(address)
     assert page.locator("tbody tr").count() > 10
     assert page.evaluate(CUT_OFF) == 0
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
-def test_pressing_a_name_in_a_legend_hides_the_strategy_everywhere(browser: Any, address: str) -> None:
-    page = browser.new_page(viewport=PHONE, java_script_enabled=False)
+def test_pressing_a_name_in_a_legend_hides_the_strategy_everywhere(chromium: Any, address: str) -> None:
+    page = chromium.new_page(viewport=PHONE, java_script_enabled=False)
     page.goto(address)
     lines, rows = page.locator("g.series.s1"), page.locator("tr.r1")
     assert lines.first.is_visible()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from cusal.bench.store.records import Run
 from cusal.bench.store.schema import CHECKPOINTS, DIGESTS, OF_A_ROUND, RUNS, has_digests
@@ -69,11 +70,10 @@ def write_digests(connection: sa.Connection, run_id: str, numbers: Iterable[int]
     """Write the digests of what the database now holds of a run: of some rounds, SESSION or LINE; by default of all."""
     found = _digests_of(connection, run_id, None if numbers is None else list(numbers))
     if found:
-        replaced = sa.and_(DIGESTS.c.run_id == run_id, DIGESTS.c.round.in_(found))
-        connection.execute(DIGESTS.delete().where(replaced))
-        connection.execute(
-            DIGESTS.insert(), [{"run_id": run_id, "round": number, "digest": one} for number, one in found.items()]
-        )
+        rows = [{"run_id": run_id, "round": number, "digest": one} for number, one in found.items()]
+        insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(DIGESTS)
+        key, digest = (DIGESTS.c.run_id, DIGESTS.c.round), insert.excluded.digest
+        connection.execute(insert.on_conflict_do_update(index_elements=key, set_={"digest": digest}), rows)
 
 
 def forget_digests(connection: sa.Connection, run_id: str, *, rounds: bool = False) -> None:
