@@ -123,6 +123,8 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _beside(target: Path) -> Path:
+    if not target.name:
+        raise DataError(f"{str(target)!r} names a folder; give the name of a file.")
     # Not mkstemp: only the owner could read its files. Not the whole name: it may have the length that is allowed.
     return target.with_name(f".{target.name[:40]}.{uuid.uuid4().hex}")
 

@@ -9,7 +9,7 @@ CASES = [
     ("skactiveml", "cusal.adapters.SkactivemlStrategy", "scikit-activeml"),
     ("small_text", "cusal.adapters.SmallTextStrategy", "small-text"),
     ("baal", "cusal.adapters.BaalHeuristic", "baal"),
-    ("skorch", "cusal.adapters.SkorchClassifier", "skorch"),
+    pytest.param("skorch", "cusal.adapters.SkorchClassifier", "skorch", marks=pytest.mark.needs("torch")),
     ("datasets", "cusal.adapters.to_hugging_face(None, None)", "datasets"),
     ("pandas", "cusal.adapters.to_pandas(None)", "pandas"),
 ]

@@ -108,7 +108,8 @@ def test_a_session_asks_by_a_strategy_of_theirs(digits):
 )
 def test_their_strategies_get_the_model_the_samples_or_the_embeddings(digits, name):
     items, labels = digits[0][:120], digits[1][:120]
-    model = RandomForestClassifier(5, random_state=0)
+    # Their BatchBALD picks an item twice where every tree is certain of it.
+    model = RandomForestClassifier(20, min_samples_leaf=3, random_state=0)
     session = cusal.Session(items, model, strategy=f"skactiveml.pool:{name}", labelled=(range(40), labels[:40]))
     query = session.ask(3)
     assert len(set(query.indices)) == 3

@@ -62,7 +62,9 @@ def pointwise(
     tolerance: float,
 ) -> tuple[Array, Array]:
     """Return (error, log density), each (m,) and within `tolerance` of the dense sum up to its rounding."""
-    add_up = _adder(reference, labels, bandwidth=estimator.bandwidth, slack=_slack(reference, estimator, tolerance))
+    add_up = _adder(
+        reference, labels, bandwidth=float(estimator.bandwidth), slack=_slack(reference, estimator, tolerance)
+    )
     if _share_computed(pool, len(reference), add_up) > _dense_from(reference.shape[1]):
         return _dense_in_parts(pool, reference, labels, estimator)
     score = _scorer(add_up, estimator)
@@ -80,7 +82,7 @@ def scorer(
 ) -> Callable[[Array], tuple[Array, Array]]:
     """Return the function that returns (error, log density) of a chunk of pool rows, float64."""
     slack = _slack(reference, estimator, tolerance)
-    return _scorer(_adder(reference, labels, bandwidth=estimator.bandwidth, slack=slack), estimator)
+    return _scorer(_adder(reference, labels, bandwidth=float(estimator.bandwidth), slack=slack), estimator)
 
 
 def _slack(reference: Floats, estimator: Estimator, tolerance: float) -> float:

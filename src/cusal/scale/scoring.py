@@ -106,6 +106,8 @@ def score_files(
     """
     if not isinstance(pool, str | os.PathLike):
         raise InvalidInput(f"pool is a {type(pool).__name__}; expected a path. For a pool in memory use cusal.query.")
+    if labelled is not None:
+        labelled = as_path(labelled, "labelled")
     request = Request(batch_size, strategies.make(strategy), seed)
     chosen = engine if isinstance(engine, Engine) else find_engine(engine)
     return score(Files(pool, out, labelled, columns or PoolColumns()), request, engine=chosen)

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from cusal._arguments import is_real
 from cusal._checks import as_positive
 from cusal._spread import k_centre
 from cusal._types import Floats, Indices, Keys
@@ -32,11 +33,11 @@ class _CusalOrder(_CalibrationStrategy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.tie_break not in get_args(TieBreak):
+        if not isinstance(self.tie_break, str) or self.tie_break not in get_args(TieBreak):
             raise UnknownName("tie_break", self.tie_break, get_args(TieBreak))
         if not isinstance(self.batch_aware, bool):
             raise InvalidInput(f"batch_aware is {self.batch_aware!r}; expected True or False.")
-        if self.tie_tolerance != 0:
+        if not (is_real(self.tie_tolerance) and self.tie_tolerance == 0):
             as_positive(self.tie_tolerance, "tie_tolerance")
 
     def select(self, view: View, batch_size: int) -> Indices:

@@ -53,7 +53,7 @@ class Ddu(Strategy):
     jitter: float = 1e-2
 
     def __post_init__(self) -> None:
-        if self.covariance not in get_args(Covariance):
+        if not isinstance(self.covariance, str) or self.covariance not in get_args(Covariance):
             raise UnknownName("covariance", self.covariance, get_args(Covariance))
         as_positive(self.jitter, "jitter")
 

@@ -61,7 +61,7 @@ class WeightedCusal(_CalibrationStrategy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.combination not in get_args(Combination):
+        if not isinstance(self.combination, str) or self.combination not in get_args(Combination):
             raise UnknownName("combination", self.combination, get_args(Combination))
         as_positive(self.scale, "scale")
 

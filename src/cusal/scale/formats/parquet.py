@@ -137,7 +137,11 @@ def _as_beside(batch: Any, column: Column, chunk: Chunk, row: int) -> NDArray | 
         return None
     values = batch.column(column.table)
     _refuse_nulls(values, column.table, chunk, row)
-    return np.asarray(values.to_numpy(zero_copy_only=False))
+    try:
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    except (_arrow().ArrowException, UnicodeDecodeError) as error:  # text that is no UTF-8
+        where = f"{chunk.part.path}: column {column.table}"
+        raise DataError(f"{where} cannot be read ({_first_line(error)}); write the file again.") from error
 
 
 def _refuse_nulls(values: Any, name: str, chunk: Chunk, row: int) -> None:
