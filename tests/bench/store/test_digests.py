@@ -1,6 +1,7 @@
 """Stores that are not what was written: what is damaged is named, and never read as numbers."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,6 +112,28 @@ def test_a_report_refuses_a_damaged_store(tmp_path: Path) -> None:
             connection.execute(METRICS.update().where(METRICS.c.round == 1).values(value=0.25))
         with pytest.raises(StoreError, match="round 1 of run done"):
             load(store)
+
+
+FORGED = {
+    "its value is 1e+308, which no round has": METRICS.update().where(METRICS.c.round == 1).values(value=1e308),
+    "its temperature is -1e+300, which no round has": ROUNDS.update().values(temperature=-1e300),
+    "its labelled is 'many', expected int": sa.text("UPDATE rounds SET labelled = 'many'"),
+    "its item is 'first', expected int": sa.text("UPDATE picks SET item = 'first'"),
+    "its seed is 'x', expected int": sa.text("UPDATE runs SET seed = 'x'"),
+}
+
+
+@pytest.mark.parametrize("named", FORGED)
+def test_values_that_no_run_writes_are_refused_though_their_digests_fit(named: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        fill(store)
+        with store._writing() as connection:
+            connection.execute(FORGED[named])
+            for run_id in ("done", "open"):
+                digests.write_digests(connection, run_id)
+        store.check().require()
+        with pytest.raises(StoreError, match=f"was changed by hand: in its table .*{re.escape(named)}; restore it"):
+            read_back(store)
 
 
 def test_a_store_of_an_earlier_version_is_read_and_named_as_unchecked(tmp_path: Path) -> None:

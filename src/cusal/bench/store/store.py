@@ -26,6 +26,7 @@ from cusal.bench.store.leases import LEASE_SECONDS as LEASE_SECONDS
 from cusal.bench.store.outages import through_outages
 from cusal.bench.store.processes import process_name
 from cusal.bench.store.records import Claim, Row, Run, rows_of
+from cusal.bench.store.run_ids import check_cells
 from cusal.bench.store.schema import BINS, CHECKPOINTS, DIGESTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS
 from cusal.bench.store.signatures import signed, verified
 from cusal.errors import StoreError
@@ -257,7 +258,7 @@ class Store:
             The columns of `schema.RUNS`.
         """
         query = sa.select(RUNS).order_by(RUNS.c.experiment, RUNS.c.dataset, RUNS.c.strategy, RUNS.c.seed, RUNS.c.id)
-        return self._read(query if experiment is None else query.where(RUNS.c.experiment == experiment))
+        return self._read(query if experiment is None else query.where(RUNS.c.experiment == experiment), RUNS)
 
     def rounds(self, run_ids: Iterable[str] | None = None) -> list[Row]:
         """Return the rounds of all or some runs, in order."""
@@ -345,12 +346,22 @@ class Store:
     def _of_runs(self, table: sa.Table, run_ids: Iterable[str] | None) -> list[Row]:
         query = sa.select(table).order_by(*table.primary_key.columns)
         if run_ids is None:
-            return self._read(query)
-        return [row for run_id in run_ids for row in self._read(query.where(table.c.run_id == run_id))]
+            return self._read(query, table)
+        return [row for run_id in run_ids for row in self._read(query.where(table.c.run_id == run_id), table)]
 
-    def _read(self, query: sa.Select[Any]) -> list[Row]:
+    def _read(self, query: sa.Select[Any], table: sa.Table) -> list[Row]:
+        """Return rows of a table; a file that somebody changed may hold values that no run writes."""
         with self._reading() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+        try:
+            for column in table.columns:
+                check_cells([row[column.name] for row in rows], column)
+        except ValueError as error:
+            raise StoreError(
+                f"{self.place} was changed by hand: in its table {table.name}, {error}; restore it from a copy, or do "
+                "the runs again in a new store."
+            ) from error
+        return rows
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
