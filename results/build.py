@@ -1,7 +1,7 @@
 """Write the tables of the documents from the committed runs, and their reports.
 
 python results/build.py             # tables between the marks `<!-- table NAME -->` and `<!-- end -->`
-python results/build.py --reports   # also results/NAME/report.html and its figures
+python results/build.py --reports   # also results/NAME/report.html, and the figures of docs/ablations.md
 python results/build.py --check     # change nothing; exit 1 if a table is not what the runs give
 """
 
@@ -19,10 +19,13 @@ from network_tables import RECALIBRATIONS, against, candidates, halves, recalibr
 from scipy.stats import ttest_rel
 
 from cusal.bench.report import Curves, write_curves
+from cusal.bench.report.contents.learning_plots import difference_curves
 from cusal.bench.report.curves import ACCURACY, ECE, ESTIMATED, KNOWN, POOL_ECE, RECALIBRATED_ECE, Key
 from cusal.bench.report.from_store import load
 from cusal.bench.report.markdown import table_lines
 from cusal.bench.report.measures import ON_POOL, Measure
+from cusal.bench.report.plot import save
+from cusal.bench.report.styles import styles
 from cusal.bench.report.suites import MEASURED, Suite, find_suites, rank, rank_table
 from cusal.bench.report.sweeps import Sweep, find_sweeps, sweep_tables
 from cusal.bench.report.tables import estimator_table, milestone_table
@@ -37,6 +40,7 @@ SUITES = ("light",)  # suites of tasks, with several heads each
 SEEDS = {"chosen": range(5), "confirm": range(5, 10)}  # what was chosen by, and what is to confirm it
 WITH_TABLES = ("docs/results", "docs/ablations", "docs/light-heads", "docs/networks-few-labels")
 DOCUMENTS = [ROOT / f"{name}.md" for name in WITH_TABLES]
+DRAWN = ("ablation-recalibration", "ablation-augmentation")  # experiments with a figure of differences
 
 HALVES = (420, 220)  # labels of margin, and of the presets NAME-best beside it
 PAIRS = (
@@ -277,6 +281,15 @@ def tables() -> dict[str, str]:
     return made
 
 
+def draw_differences() -> None:
+    """Draw what recalibration and augmentation change, round by round, for docs/ablations.md."""
+    for curves in read_curves("ablations"):
+        if curves.experiment in DRAWN:
+            plot = difference_curves(curves, styles(curves.strategies))
+            assert plot is not None
+            save(plot, ROOT / "docs" / "images" / f"difference-{curves.experiment}.svg")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a table is out of date")
@@ -300,6 +313,7 @@ def main() -> int:
         for name in PAPERS:
             for path in write_curves(read_curves(name), RESULTS / name, ("html", "tex")):
                 print(path.relative_to(ROOT))
+        draw_differences()
     return int(arguments.check and bool(stale))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cusal.bench.grid import read_grid
 from cusal.bench.report import Curves
-from cusal.bench.report.contents.learning_plots import difference_curves
+from cusal.bench.report.contents.learning_plots import BASELINES, difference_curves
 from cusal.bench.report.curves import ACCURACY, Swept, mean
 from cusal.bench.report.measures import TEST_ACCURACY
 from cusal.bench.report.outline import sections
@@ -86,10 +86,12 @@ def test_a_report_shows_the_sweep_before_its_members(curves: Curves, tmp_path: P
     assert text.count("<figure>") == 1
 
 
-def test_without_random_the_difference_is_to_least_confidence(curves: Curves) -> None:
-    strategies = tuple("least_confidence" if s == "random" else s for s in curves.strategies)
+@pytest.mark.parametrize("name", ["least_confidence", "margin", "none", "badge"])
+def test_without_random_the_difference_is_to_the_next_baseline(name: str, curves: Curves) -> None:
+    first = curves.strategies.index("random")
+    strategies = tuple(name if i == first else f"other {i}" for i in range(len(curves.strategies)))
     plot = difference_curves(replace(curves, strategies=strategies), styles(strategies))
     assert plot is not None
-    assert plot.title == "Difference to least confidence"
-    others = tuple("entropy" if s == "random" else s for s in curves.strategies)
+    assert plot.title == f"Difference to {BASELINES[name]}"
+    others = tuple("entropy" if s == name else s for s in strategies)
     assert difference_curves(replace(curves, strategies=others), styles(others)) is None

@@ -1,4 +1,4 @@
-"""Figures of how strategies learn: curves, the difference to random, accuracy against calibration error."""
+"""Figures of how strategies learn: curves, the difference to a baseline, accuracy against calibration error."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,13 @@ from cusal.bench.report.plot import Draw, Panel, Plot
 from cusal.bench.report.styles import Style, Styles
 from cusal.bench.report.tables import CARRIED_ON
 
-BASELINES = {"random": "random choice", "least_confidence": "least confidence"}  # the first that is there
+BASELINES = {  # the first that is there; the last two are of the ablations of recalibration and of augmentation
+    "random": "random choice",
+    "least_confidence": "least confidence",
+    "margin": "margin",
+    "none": "no recalibration",
+    "badge": "BADGE",
+}
 FEW = 5  # strategies whose bands can be told apart in one panel; more have a panel each
 _MARKS = "Markers stand at a quarter, half, three quarters and the end of the run."
 
