@@ -50,6 +50,11 @@ def test_prints_its_version(cusal: Cusal) -> None:
     assert cusal("--version") == (0, f"cusal {__version__}\n", "")
 
 
+def test_runs_as_a_module_too() -> None:
+    done = subprocess.run([sys.executable, "-m", "cusal", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"cusal {__version__}\n"
+
+
 def test_help_says_how_to_complete_commands(cusal: Cusal) -> None:
     code, out, _ = cusal("--help")
     assert code == 0
