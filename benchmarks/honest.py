@@ -3,9 +3,9 @@
     CUSAL_DATA=... python benchmarks/honest.py          ten tasks, three seeds, in some minutes on one core
 
 Logistic regression on tables (standardised), texts (TF-IDF) and digits, from 20 random labels in batches of 10. The
-strategies are margin, margin with an audit share of .2, and random. All recalibrations look at the same sessions:
-recalibration changes neither what is asked nor what is fitted. Every figure is of the open items, whose labels are
-known here.
+strategies are the default with and without the app's audit share of .1, margin, margin with .2, and random. All
+recalibrations look at the same sessions: recalibration changes neither what is asked nor what is fitted. Every figure
+is of the open items, whose labels are known here.
 
     ECE x 100     raw (none) and by each recalibration, mean over the rounds with 60, 140 and 220 labels
     accuracy      mean absolute error of `estimate_accuracy` in points, and how often its 90 % interval covers
@@ -30,7 +30,13 @@ RESULTS = Path(__file__).parent / "results" / "honest.json"
 TABLES = ("vowel", "image_segment", "dna", "pendigits", "letter", "shuttle")
 TEXTS = ("sms_spam", "ag_news_test7600", "banking77")
 METHODS = (None, "prequential", "cross-fit", "auto", "vector")
-STRATEGIES = {"margin": ("margin", 0.0), "margin, audit .2": ("margin", 0.2), "random": ("random", 0.0)}
+STRATEGIES = {
+    "diverse_margin": ("diverse_margin", 0.0),
+    "diverse_margin, audit .1": ("diverse_margin", 0.1),
+    "margin": ("margin", 0.0),
+    "margin, audit .2": ("margin", 0.2),
+    "random": ("random", 0.0),
+}
 POOL, FIRST, BATCH = 2500, 20, 10
 JUDGED_FROM, JUDGED_EVERY = 60, 80
 Row = dict[str, Any]
@@ -66,7 +72,8 @@ def main() -> None:
     }
     print(table(rows))
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"settings": settings, "runs": rows}, indent=1) + "\n")
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    options.out.write_text(f'{{"settings": {json.dumps(settings)}, "runs": [\n{lines}\n]}}\n')
     print(f"written to {options.out}")
 
 
