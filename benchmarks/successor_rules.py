@@ -31,6 +31,7 @@ class Round:
     recalibrated: (
         Callable[[], np.ndarray] | None
     )  # probabilities by out-of-fold temperature and offsets, (open, classes)
+    pooled: Callable[[], tuple[np.ndarray, np.ndarray]]  # probabilities of PoolClassifier, and its vectors of all rows
     rng: np.random.Generator
     batch_size: int = 10
 
@@ -85,6 +86,31 @@ def diverse_margin(seen: Round) -> np.ndarray:
 def honest_margin(seen: Round) -> np.ndarray:
     """Margins of recalibrated probabilities: temperature and class offsets from out-of-fold predictions."""
     return clustered(seen, margin_of(seen.recalibrated()))
+
+
+def pooled_margin(seen: Round) -> np.ndarray:
+    """Margins of PoolClassifier in place of the head's own, fitted to the same labels."""
+    return clustered(seen, margin_of(seen.pooled()[0]))
+
+
+def pooled_vectors(seen: Round) -> np.ndarray:
+    """The head's own margins, k-means on PoolClassifier's vectors."""
+    chosen = seen.shortlist(seen.margin)
+    clusters = k_means(seen.pooled()[1][seen.open[chosen]], seen.batch_size, rng=seen.rng)
+    return chosen[first_of_each(clusters, seen.batch_size)]
+
+
+def pooled_both(seen: Round) -> np.ndarray:
+    """Margins and vectors of PoolClassifier: what it would ask for itself."""
+    probs, vectors = seen.pooled()
+    chosen = seen.shortlist(margin_of(probs))
+    clusters = k_means(vectors[seen.open[chosen]], seen.batch_size, rng=seen.rng)
+    return chosen[first_of_each(clusters, seen.batch_size)]
+
+
+def mixed_margin(seen: Round) -> np.ndarray:
+    """The margin of the mean of both models' probabilities."""
+    return clustered(seen, margin_of(seen.probs + seen.pooled()[0]))
 
 
 def smoothed_margin(seen: Round) -> np.ndarray:
@@ -252,6 +278,10 @@ RULES: dict[str, Rule] = {
         shorter,
         typical_share,
         honest_margin,
+        pooled_margin,
+        pooled_vectors,
+        pooled_both,
+        mixed_margin,
     )
 }
 RULES |= {

@@ -72,6 +72,11 @@ class Task:
             self.space[head] = vectors, nearest[:, 1:], rank / (len(rank) - 1)
         return self.space[head]
 
+    def pooled(self, labelled: np.ndarray, open_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what PoolClassifier, fitted to the same labels, says of the open items, and its vectors of all."""
+        model = self.fitted("pool", labelled)
+        return self.probs(model, open_rows), self.space_of("pool", model)[0]
+
     def folds(self, labelled: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield positions among the labelled items to fit and to predict; a class is spread over the five folds."""
         fold = np.empty(len(labelled), dtype=np.int64)
@@ -108,6 +113,7 @@ def score(task: Task, head: str, rule: str) -> float:
                 *task.space_of(head, model),
                 labelled,
                 lambda labelled=labelled, probs=probs: task.recalibrated(head, labelled, probs),
+                lambda labelled=labelled, open_rows=open_rows: task.pooled(labelled, open_rows),
                 np.random.default_rng([task.spec.seed, number]),
                 task.spec.batch_size,
             )
