@@ -94,11 +94,12 @@ def paired(curves: Curves) -> list[str]:
             for key, scale, decimals in ((ACCURACY, 100, 1), (ECE, 1, 3), (RECALIBRATED_ECE, 1, 3)):
                 a, b = curves.of_key(key)[rows].mean(axis=2) * scale
                 there = np.isfinite(a) & np.isfinite(b)
-                cells.append(
-                    f"{(a - b)[there].mean():+.{decimals}f} (p = {ttest_rel(a[there], b[there]).pvalue:.2f})"
-                    if there.sum() > 1
-                    else "one seed"
-                )
+                if there.sum() > 1:
+                    p = ttest_rel(a[there], b[there]).pvalue
+                    chance = "p < 0.01" if p < 0.005 else f"p = {p:.2f}"
+                    cells.append(f"{(a - b)[there].mean():+.{decimals}f} ({chance})")
+                else:
+                    cells.append("one seed")
             lines.append(f"| {ours} - {theirs} | {' | '.join(cells)} |")
     return lines
 
