@@ -87,15 +87,17 @@ constraints: $(VENV)/bin/python  ## Take the newest version of every dependency,
 		$(TORCH) --requirement requirements/peers.txt --requirement requirements/docs.txt --editable ".[$(EXTRAS)]"
 	$(BIN)/python requirements/write_constraints.py $(VENV)/newest.json requirements/constraints.txt
 
-# Each line is a part of docs/speed.md; together about twenty minutes of processor time.
+# Each line is a part of docs/speed.md; together some twenty-five minutes of processor time.
 bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against alternatives, and write docs/speed.md: half an hour
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/estimator.py
 	$(BIN)/python benchmarks/score.py --out benchmarks/results/score_quick.json
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/image_features.py
+	$(BIN)/python benchmarks/sentences.py
 	$(BIN)/python benchmarks/large_pools.py --sizes 20000,100000,300000 --keep
 	$(BIN)/python benchmarks/label_start.py
+	$(BIN)/python benchmarks/report.py
 	$(PEERS)/bin/python benchmarks/strategies.py --out benchmarks/results/strategies_quick.json
 	$(PEERS)/bin/python benchmarks/rounds.py
 	$(BIN)/python benchmarks/seeds_together.py

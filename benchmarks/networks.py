@@ -2,14 +2,16 @@
 
     python benchmarks/networks.py                    ResNet-18, batches of 32 images of 32 x 32, in a minute or two
 
-Every figure is how many times faster than plain float32 in the default layout, by processor time on one thread, best
-of `--repeats`; the variants take turns. `seconds_to_compile` is what compiled prediction costs once in every process.
+Every figure is how many times faster than plain float32 in the default layout, by processor time on one thread: the
+lowest, the median and the highest of `--repeats` turns. `seconds_to_compile` is what compiled prediction costs once in
+every process.
 """
 
 import argparse
 import copy
 import json
 import platform
+import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +28,7 @@ RESULTS = Path(__file__).parent / "results" / "networks.json"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--batch", type=int, default=32, help="images in a batch")
-    parser.add_argument("--repeats", type=int, default=3, help="of each variant; the best counts")
+    parser.add_argument("--repeats", type=int, default=3, help="turns in which all variants take part")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -70,16 +72,22 @@ def train(module: nn.Module, images: Tensor, labels: Tensor) -> None:
     nn.functional.cross_entropy(module(images), labels).backward()
 
 
-def faster(variants: dict[str, Callable[[], None]], repeats: int) -> dict[str, float]:
-    """Give how many times faster than the first each variant is."""
+def faster(variants: dict[str, Callable[[], None]], repeats: int) -> dict[str, list[float]]:
+    """Return how many times faster than plain each variant is: the lowest, the median and the highest."""
     seconds: dict[str, list[float]] = {name: [] for name in variants}
     for _ in range(repeats + 1):  # the first time is to warm up
         for name, run in variants.items():
             started = time.process_time()
             run()
             seconds[name].append(time.process_time() - started)
-    best = {name: min(times[1:]) for name, times in seconds.items()}
-    return {name: round(best["plain"] / value, 2) for name, value in best.items()}
+    gains = {
+        name: [plain / own for plain, own in zip(seconds["plain"][1:], times[1:], strict=True)]
+        for name, times in seconds.items()
+    }
+    return {
+        name: [round(value, 2) for value in (min(some), statistics.median(some), max(some))]
+        for name, some in gains.items()
+    }
 
 
 if __name__ == "__main__":

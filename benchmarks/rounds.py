@@ -41,7 +41,7 @@ Case = dict[str, Any]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3, help="rounds that count, after one that does not")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds that count, after one that does not")
     parser.add_argument("--repeats", type=int, default=2, help="processes for each library and setting")
     parser.add_argument("--pools", default="10000,60000", help="pool sizes; 60000 takes all that MNIST has")
     parser.add_argument("--labels", default="20,220", help="labels at the beginning")

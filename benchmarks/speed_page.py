@@ -85,6 +85,23 @@ def between(values: Sequence[float], digits: int = 2) -> str:
     return low if low == high else f"{low} - {high}"
 
 
+def of_runs(values: Sequence[float], runs: int) -> str:
+    """Return the lowest and the highest of repeated runs; nothing of a single one."""
+    return between(values) if runs > 1 else ""
+
+
+def spread(three: Sequence[float], digits: int = 2) -> str:
+    """Return the median, with the lowest and the highest where they differ."""
+    low, middle, high = three
+    shown = f"{middle:.{digits}f}"
+    return shown if between([low, high], digits) == shown else f"{shown} ({between([low, high], digits)})"
+
+
+def at_load(load: float, cores: int) -> str:
+    """Return what stands below a table of times by the clock."""
+    return f"\n\nLoad while measuring: {load:.1f} on {cores} cores, which stretches the clock.\n"
+
+
 @table("estimator")
 def estimator() -> str:
     """The fast sum beside the dense one."""
@@ -133,13 +150,25 @@ def strategies() -> str:
     cases = cases_of_all("strategies")
     key = ("strategy", "items", "batch_size")
     theirs = {tuple(case[name] for name in key): case for case in cases if case["library"] != "cusal"}
-    rows = []
+    ours: dict[Any, list[Any]] = {}
     for case in (case for case in cases if case["library"] == "cusal"):
-        peer = theirs.get(tuple(case[name] for name in key))
-        beside = (f"{peer['cpu_seconds']:.1f}", ratio(peer["cpu_seconds"] / case["cpu_seconds"])) if peer else ("", "")
-        sizes = (whole(case[name]) for name in ("items", "classes", "features", "batch_size"))
-        rows.append([case["strategy"], *sizes, f"{case['cpu_seconds']:.2f}", *beside])
-    return lines("strategy | items | classes | features | batch | cusal, s | scikit-activeml, s | ratio", rows)
+        ours.setdefault(tuple(case[name] for name in key), []).append(case)
+    rows = []
+    for same, peer in ((same, theirs.get(which)) for which, same in ours.items()):
+        case = same[0]
+        spent = [seconds for one in same for seconds in seconds_of(one)]
+        beside = (between(seconds_of(peer), 1), ratio(peer["cpu_seconds"] / case["cpu_seconds"])) if peer else ("", "")
+        size = (whole(case[name]) for name in ("items", "classes", "features", "batch_size"))
+        runs = sum(one.get("runs", 1) for one in same)
+        rows.append([case["strategy"], *size, str(runs), f"{case['cpu_seconds']:.2f}", of_runs(spent, runs), *beside])
+    sizes = "items | classes | features | batch"
+    return lines(f"strategy | {sizes} | runs | cusal, s | lowest - highest | scikit-activeml, s | ratio", rows)
+
+
+def seconds_of(case: Any) -> list[float]:
+    """Return the lowest and the highest processor seconds of a case, or those of its single run."""
+    found: list[float] = case.get("cpu_range", [case["cpu_seconds"]])
+    return found
 
 
 @table("rounds")
@@ -186,12 +215,26 @@ def limit() -> str:
     return lines("one thread | Gflop/s | of the large product", rows)
 
 
+@table("one pass")
+def one_pass() -> str:
+    """Networks for small images, with torch's convolutions and with those in one pass."""
+    rows = [
+        [
+            *(name, f"{case['torch']:.1f}", f"{case['direct']:.1f}"),
+            spread([case["lowest"], case["ratio"], case["highest"]]),
+            f"{case['largest_difference']:.0e}".replace("e-0", "e-"),
+        ]
+        for name, case in stored("rounds")["networks"].items()
+    ]
+    return lines("network | torch | in one pass | gain (lowest - highest) | largest difference of a probability", rows)
+
+
 @table("networks")
 def networks() -> str:
     """Layout, precision, compilation."""
     found = stored("networks")
     rows = [
-        [name, f"{gain:.2f}", f"{found['training'][name]:.2f}" if name in found["training"] else ""]
+        [name, spread(gain), spread(found["training"][name]) if name in found["training"] else ""]
         for name, gain in found["prediction"].items()
     ]
     return lines("ResNet-18 | prediction | training", rows)
@@ -210,23 +253,55 @@ def images() -> str:
     return lines(head, rows)
 
 
+@table("sentences")
+def sentences() -> str:
+    """Vectors of sentences: torch as it is used, and what would be faster or slower."""
+    names = {"openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "unsorted": "torch, texts as they come"}
+    rows = []
+    for case in stored("sentences")["cases"]:
+        spent, limit = case["milliseconds"], case["milliseconds"]["limit"]
+        for way, name in ({"torch": "torch, texts by tokens"} | names).items():
+            if way in spent:
+                gain = spread(case["gain"][way]) if way != "torch" else ""
+                difference = case["largest_difference"].get(way)
+                cells = [f"{spent[way]:.2f}", gain, f"{100 * limit / spent[way]:.0f} %"]
+                rows.append(
+                    [case["data"], name, *cells, f"{difference:.0e}".replace("e-0", "e-") if difference else ""]
+                )
+    return lines("texts | by | ms a text | gain | of a matrix product's rate | largest difference", rows, words=2)
+
+
+@table("report")
+def report() -> str:
+    """How long a report takes."""
+    rows = [
+        [f"`--format {case['formats']}`", *(spread(case[name]) for name in ("processor", "clock"))]
+        for case in stored("report")["cases"]
+    ]
+    found = stored("report")
+    return lines("50 runs | processor, s | by the clock, s", rows) + at_load(found["load_average"], found["cores"])
+
+
 @table("pools")
 def pools() -> str:
     """The graph of `PoolClassifier`."""
+    cases = stored("large_pools")
+    found = {case["size"]: f"{100 * case['share']:.1f} %" for case in cases if case["search"] == "found"}
     rows = [
         [
-            *(
-                whole(case["size"]),
-                case["search"],
-                f"{case['graph_s']:.1f}",
-                f"{1e6 * case['graph_s'] / case['size']:.0f}",
-            ),
+            *(whole(case["size"]), case["search"], "all" if case["search"] == "exact" else found[case["size"]]),
+            *(f"{case['graph_s']:.2f}", of_runs([case["graph_lowest_s"], case["graph_highest_s"]], case["runs"])),
+            *(str(case["runs"]), f"{1e6 * case['graph_s'] / case['size']:.0f}"),
             *(f"{case['fit_s']:.2f}", f"{case['predict_s']:.2f}", whole(case["mb"])),
             *(f"{case['accuracy'][count]:.1f}" for count in ("100", "400")),
         ]
-        for case in stored("large_pools")
+        for case in cases
+        if case["search"] != "found"
     ]
-    head = "items | neighbours | graph, s | microseconds an item | fit, s | predict all, s | MB | accuracy, 100 | 400"
+    head = (
+        "items | neighbours | true ones found | graph, s | lowest - highest | runs | microseconds an item | fit, s | "
+        "predict all, s | MB | accuracy, 100 | 400"
+    )
     return lines(head, rows, words=0)
 
 
@@ -244,10 +319,12 @@ def start() -> str:
 def label_start() -> str:
     """How long `cusal label` takes to show the first item."""
     rows = [
-        [what, f"{case['announced']:.1f}", f"{case['first item']:.1f}", f"{case['processor']:.1f}"]
+        [what, *(spread(case[name], 1) for name in ("announced", "first item", "processor"))]
         for what, case in stored("label_start")["results"].items()
     ]
-    return lines("cusal label | address shown, s | first item, s | processor, s", rows)
+    settings = stored("label_start")["settings"]
+    head = "cusal label | address shown, s | first item, s | processor, s"
+    return lines(head, rows) + at_load(settings["load_average"][0], settings["cores"])
 
 
 if __name__ == "__main__":

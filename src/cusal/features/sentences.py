@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from cusal.features.vector_cache import VectorCache, Vectors, digest_of
 
 FORMAT = 2  # part of the file's name: a change of how vectors are computed gives them another file
 WIDTH = 384
-TILE = 32  # texts of similar length that go through the network together
+TILE = 32  # texts of about as many tokens, which go through the network together
 CHUNK = 8 * TILE  # texts that are kept together: what a stopped computation loses at most
 
 
@@ -73,7 +74,7 @@ def stream_sentence_vectors(texts: Iterable[str]) -> Iterator[tuple[Indices, Vec
         if found:
             yield _spread(list(found), np.stack(list(found.values())), places)
         missing = [digest for digest in places if digest not in found]
-        # Texts of one length need no padding.
+        # Texts of one length need little padding.
         missing.sort(key=lambda digest: len(checked[places[digest][0]]))
         network = _Network() if missing else None
         for start in range(0, len(missing), CHUNK):
@@ -112,14 +113,25 @@ class _Network:
         self.network.to(self.device)
 
     def vectors(self, texts: list[str]) -> Vectors:
-        """Return the vectors of texts that are sorted by length, (n, 384)."""
+        """Return the vectors of texts, (n, 384)."""
         import torch
 
         vectors = np.empty((len(texts), WIDTH), dtype=np.float32)
-        for tile in tiles(len(texts), TILE):
-            coded = self.tokenizer.encode_batch(texts[tile])
-            tokens = torch.tensor([text.ids for text in coded], device=self.device)
-            seen = torch.tensor([text.attention_mask for text in coded], dtype=torch.bool, device=self.device)
+        for rows, tokens, seen in batches(self.tokenizer, texts):
             with torch.inference_mode():
-                vectors[tile] = self.network(tokens, seen).cpu().numpy()
+                vectors[rows] = self.network(tokens.to(self.device), seen.to(self.device)).cpu().numpy()
         return vectors
+
+
+def batches(tokenizer: Any, texts: list[str]) -> Iterator[tuple[Indices, Any, Any]]:
+    """Yield positions of texts with about as many tokens, the tokens, and which of them are no padding, as tensors."""
+    import torch
+
+    coded = tokenizer.encode_batch(texts)  # padded at the end
+    counts = np.array([sum(text.attention_mask) for text in coded], dtype=np.int64)
+    order = np.argsort(counts, kind="stable")
+    for tile in tiles(len(texts), TILE):
+        rows = order[tile]
+        width = int(counts[rows].max())
+        tokens = torch.tensor([coded[row].ids[:width] for row in rows])
+        yield rows, tokens, torch.arange(width) < torch.from_numpy(counts[rows])[:, None]
