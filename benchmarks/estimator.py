@@ -33,7 +33,6 @@ from scipy.special import softmax
 
 from cusal.calibration import Estimator, pruned
 from cusal.calibration.kernel import log_kernel
-from cusal.calibration.top_k import top
 
 DATA = Path(os.environ.get("CUSAL_DATA", "data"))
 RESULTS = Path(__file__).parent / "results"
@@ -77,7 +76,6 @@ def main() -> None:
     print(f"{'case':26}{'n':>7}{'m':>8}{'K':>6}{'fast s':>9}{'rival s':>9}{'ratio':>8}{'cpu':>8}{'aim':>6}  matter")
     cases = [compare(name, case, share) for name, case in CASES.items()]
     cases.append(against_listing(10_000 // share))
-    tops = [compare_top(name, count, share) for name in list(CASES)[:4] for count in (10, 1000)]
     wide = [
         compare_bandwidth(f"b = {b:g}", problem(source, 5_000, 5_000 // share, classes), b)
         for source, classes, b in BANDWIDTHS
@@ -88,7 +86,6 @@ def main() -> None:
         "machine": machine(),
         "quick": options.quick,
         "cases": cases,
-        "top": tops,
         "bandwidths": wide,
         "growth": sizes,
     }
@@ -226,22 +223,6 @@ def against_listing(pool_size: int) -> dict[str, Any]:
     return row
 
 
-def compare_top(name: str, count: int, share: int) -> dict[str, Any]:
-    """The full estimate against the one pruned to the top `count`."""
-    source, labelled, pool_size, classes, sharpness, _ = CASES[name]
-    pool, reference, labels = problem(source, labelled, pool_size // share, classes, sharpness)
-
-    def pruned() -> np.ndarray:
-        return top(pool, reference, labels, count, Estimator(BANDWIDTH), tie_tolerance=1e-6)[1]
-
-    pruned()
-    times = timed({"top": pruned, "full": lambda: estimate(pool, reference, labels)}, patience=5)
-    row = summary(f"top {count}: {name}", pool, reference, times["top"], times["full"])
-    row["computed"] = float(times["top"]["result"].mean())
-    show(row)
-    return row
-
-
 def compare_bandwidth(name: str, sets: Problem, bandwidth: float) -> dict[str, Any]:
     """A wider kernel, for which more and more pairs matter: with b = 1, all of them."""
     given = (*sets, bandwidth)
@@ -280,8 +261,7 @@ def show(row: dict[str, Any]) -> None:
     print(
         f"{row['name']:26.26}{row['n']:7}{row['m']:8}{row['K']:6}{row['seconds']:9.3f}{row['rival_seconds']:9.3f}"
         f"{row['ratio']:8.1f}{row['cpu_ratio']:8.1f}{row.get('aim', ''):>6}  "
-        + (f"{row['matter']:.2%}" if "matter" in row else "")
-        + (f"computed {row['computed']:.1%}" if "computed" in row else ""),
+        + (f"{row['matter']:.2%}" if "matter" in row else ""),
         flush=True,
     )
 
