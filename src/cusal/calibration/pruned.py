@@ -20,8 +20,8 @@ slack = log(n p 1.01^(p-1) / tolerance) + 1 makes the last bound (2 / e) toleran
 bounds, which is below 1e-5 in log k for b >= 1e-5 and 1000 classes. The rounding of the log kernels themselves,
 about 1e-16 / b, is the same in the dense form.
 
-A wide kernel leaves little out. With many classes a sample of pool rows tells what share of the pairs is computed; if
-it is large, the dense sum does the same work faster and is taken instead.
+A wide kernel leaves little out. With many classes a sample of the pairs tells what share of them is computed; if it is
+large, the dense sum does the same work faster and is taken instead.
 
 | symbol | name |
 |---|---|
@@ -48,7 +48,7 @@ from cusal.calibration.kernel import log_clamped
 from cusal.calibration.pointwise import dense
 
 FEW_CLASSES = 32  # up to this many, a product over all classes costs no more than a finer bound
-SAMPLE = 32  # pool rows that tell how many pairs matter
+SAMPLE, SAMPLE_LABELLED = 32, 512  # rows of the pool and of the reference that tell how many pairs matter
 DENSE_FROM = 0.25  # the share of pairs from which on all of them in one matrix product are faster, as measured
 Array = NDArray[np.float64]
 Adder = Callable[[Array, Array, tuple[Array, Array]], int]
@@ -68,10 +68,9 @@ def pointwise(
     if reference.shape[1] <= FEW_CLASSES:
         score = _few_classes(reference, labels, estimator, settings)
     else:
-        add_up = _many_classes(reference, labels, settings)
-        if _share_computed(pool, len(reference), add_up) > DENSE_FROM:
+        if _share_computed(pool, reference, labels, settings) > DENSE_FROM:
             return _dense_in_parts(pool, reference, labels, estimator)
-        score = _by_rows(add_up, estimator)
+        score = _by_rows(_many_classes(reference, labels, settings), estimator)
     error, log_density = np.empty(len(pool)), np.empty(len(pool))
 
     def work(where: slice, probs: Array) -> None:
@@ -125,14 +124,16 @@ def _differences(largest: Array, mass: Array, log_density: Array, q: Array, esti
     return difference if estimator.p == 1 else np.asarray(difference**estimator.p)
 
 
-def _share_computed(pool: Floats, count: int, add_up: Adder) -> float:
-    """Return the share of pairs that the pruned sum computes in full, from up to `SAMPLE` pool rows evenly apart."""
-    size = min(SAMPLE, len(pool) // 64)  # at most every 64th row is computed twice
+def _share_computed(pool: Floats, reference: Floats, labels: Indices, settings: tuple[float, float]) -> float:
+    """Return the share of pairs that the pruned sum would compute in full, from a sample of both sets, evenly apart."""
+    size = min(SAMPLE, len(pool) // 8)
     if size == 0:
         return 0.0
     probs = np.ascontiguousarray(pool[:: len(pool) // size][:size], dtype=np.float64)
-    into = np.empty(size), np.empty(probs.shape)
-    return add_up(log_clamped(probs), probs, into) / (size * count)
+    every = max(1, len(reference) // SAMPLE_LABELLED)
+    add_up = _many_classes(reference[::every], labels[::every], settings)
+    computed = add_up(log_clamped(probs), probs, (np.empty(size), np.empty(probs.shape)))
+    return computed / (size * len(labels[::every]))
 
 
 def _dense_in_parts(pool: Floats, reference: Floats, labels: Indices, estimator: Estimator) -> tuple[Array, Array]:
@@ -141,7 +142,7 @@ def _dense_in_parts(pool: Floats, reference: Floats, labels: Indices, estimator:
     The products run on one thread each: threads of theirs would wait for each other busily where processors are shared.
     """
     threads = numba.config.NUMBA_NUM_THREADS
-    step = -(-len(pool) // threads)
+    step = max(1024, -(-len(pool) // threads))  # each part computes the constants of all labelled points
     parts: list[Any] = [_Part(pool, start, min(start + step, len(pool))) for start in range(0, len(pool), step)]
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as workers:
         results = list(workers.map(lambda part: dense(part, reference, labels, estimator), parts))
