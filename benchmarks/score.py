@@ -2,11 +2,13 @@
 
     python benchmarks/score.py             1,000,000 x 10 and 64,000 x 1000, in about a minute
     python benchmarks/score.py --full      10,000,000 x 10 and 1,280,000 x 1000 (5 GB), in files of float32
+    python benchmarks/score.py --labelled 100000    1,280,000 x 1000 with so many labelled points, beside what is stored
 
 Pools are real predictions drawn again with noise on their logits, where `CUSAL_DATA` has them (MNIST's out-of-sample
-probabilities; ImageNet logits), else softmaxed noise. They are written to a temporary folder (`--folder` says where;
-`--full` needs 10 GB) and deleted at the end. Each case runs in a process of its own; `pool_bytes` is what it reads,
-`peak_bytes` its peak resident memory, libraries included. The page cache is warm: the file was just written.
+probabilities; ImageNet logits), else softmaxed noise; so are labelled points, where there are too few real ones. They
+are written to a temporary folder (`--folder` says where; `--full` needs 10 GB) and deleted at the end. Each case runs
+in a process of its own; `pool_bytes` is what it reads, `peak_bytes` its peak resident memory, libraries included. The
+page cache is warm: the file was just written.
 """
 
 import argparse
@@ -38,6 +40,9 @@ Case = dict[str, Any]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="pools that are larger than the memory used")
+    parser.add_argument(
+        "--labelled", type=int, help="measure this number of labelled points alone, and add it to --out"
+    )
     parser.add_argument("--folder", type=Path, help="where the pools are written")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--case", help=argparse.SUPPRESS)
@@ -45,16 +50,27 @@ def main() -> None:
     if options.case:
         print(json.dumps(run_case(json.loads(options.case))))
         return
-    rows = []
-    for size, classes in FULL if options.full else QUICK:
-        for form in ("npy", "parquet"):
-            with tempfile.TemporaryDirectory(dir=options.folder) as name:
-                pool = write_pool(Path(name), size, classes, form)
-                case = {"rows": size, "classes": classes, "form": form}
-                rows += [measure(pool, case | {"strategy": strategy}) for strategy in ("cusal", "margin")]
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"settings": settings(), "cases": rows}, indent=1) + "\n")
+    if options.labelled:
+        size, classes = FULL[1]
+        case = {"rows": size, "classes": classes, "form": "npy", "labelled": options.labelled}
+        record = json.loads(options.out.read_text())
+        kept = [row for row in record["cases"] if row.get("labelled") != options.labelled]
+        record["cases"] = kept + measure_all(case, ["cusal"], options.folder)
+    else:
+        sizes = [(size, form) for size in (FULL if options.full else QUICK) for form in ("npy", "parquet")]
+        cases = [{"rows": size, "classes": classes, "form": form} for (size, classes), form in sizes]
+        rows = [row for case in cases for row in measure_all(case, ["cusal", "margin"], options.folder)]
+        record = {"settings": settings(), "cases": rows}
+    options.out.write_text(json.dumps(record, indent=1) + "\n")
     print(f"written to {options.out}")
+
+
+def measure_all(case: Case, strategies: list[str], folder: Path | None) -> list[Case]:
+    """Write the pool of a case, score it by each strategy, and delete it."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        pool = write_pool(Path(name), case)
+        return [measure(pool, case | {"strategy": strategy}) for strategy in strategies]
 
 
 def measure(pool: Path, case: Case) -> Case:
@@ -73,13 +89,14 @@ def measure(pool: Path, case: Case) -> Case:
 
 
 def run_case(case: Case) -> Case:
-    from cusal.scale import Files, Request, as_strategy, score
+    from cusal import strategies
+    from cusal.scale import Files, Request, score
 
     folder = Path(case["pool"]).parent
     files = Files(case["pool"], folder / "picks.csv", folder / "labelled.npz")
     warm_up(folder, case["strategy"])
     begun, used = time.perf_counter(), time.process_time()
-    picks = score(files, Request(PICKS, as_strategy(case["strategy"])), quiet=True)
+    picks = score(files, Request(PICKS, strategies.find(case["strategy"])()), quiet=True)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - used
     return {
         "seconds": round(seconds, 2),
@@ -92,11 +109,12 @@ def run_case(case: Case) -> Case:
 
 def warm_up(folder: Path, strategy: str) -> None:
     """Load the compiled code: the labelled points as a pool of their own."""
-    from cusal.scale import Files, Request, as_strategy, score
+    from cusal import strategies
+    from cusal.scale import Files, Request, score
 
     with tempfile.TemporaryDirectory() as name:
         labelled = folder / "labelled.npz"
-        score(Files(labelled, Path(name) / "picks.csv", labelled), Request(10, as_strategy(strategy)), quiet=True)
+        score(Files(labelled, Path(name) / "picks.csv", labelled), Request(10, strategies.find(strategy)()), quiet=True)
 
 
 def peak_bytes() -> int:
@@ -126,13 +144,18 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def write_pool(folder: Path, rows: int, classes: int, form: str) -> Path:
+def write_pool(folder: Path, case: Case) -> Path:
     """Write the labelled points and the pool; give the pool's path."""
+    rows, classes = case["rows"], case["classes"]
     logits, labels = read_source(classes)
     rng = np.random.default_rng(0)
-    chosen = rng.choice(len(logits), LABELLED[classes], replace=False)
-    np.savez(folder / "labelled.npz", probs=softmax(logits[chosen]), labels=labels[chosen])
-    if form == "npy":
+    labelled = case.get("labelled", LABELLED[classes])
+    chosen = rng.choice(len(logits), labelled, replace=labelled > len(logits))
+    reference = logits[chosen]
+    if labelled > len(logits):
+        reference += NOISE * rng.standard_normal(reference.shape, dtype=np.float32)
+    np.savez(folder / "labelled.npz", probs=softmax(reference), labels=labels[chosen])
+    if case["form"] == "npy":
         path = folder / "pool.npy"
         np.lib.format.open_memmap(path, "w+", np.float32, (rows, classes))
         with path.open("r+b") as file:

@@ -102,18 +102,25 @@ def at_load(load: float, cores: int) -> str:
     return f"\n\nLoad while measuring: {load:.1f} on {cores} cores, which stretches the clock.\n"
 
 
+def ratio_range(case: Any) -> str:
+    """Return the lowest and the highest ratio of the turns of one run, where they were stored."""
+    return between(case["cpu_ratio_range"], 1) if "cpu_ratio_range" in case else ""
+
+
 @table("estimator")
 def estimator() -> str:
     """The fast sum beside the dense one."""
     rows = [
         [
             *(case["name"], whole(case["n"]), whole(case["m"]), whole(case["K"])),
-            *(f"{case['cpu']:.2f}", f"{case['rival_cpu']:.1f}", ratio(case["cpu_ratio"]), ratio(case["ratio"])),
+            *(f"{case['cpu']:.2f}", f"{case['rival_cpu']:.1f}", ratio(case["cpu_ratio"])),
+            *(ratio_range(case), ratio(case["ratio"])),
             f"{100 * case['matter']:.2g} %" if case.get("matter") is not None else "",
         ]
         for case in stored("estimator")["cases"]
     ]
-    return lines("predictions | n | m | K | cusal, s | dense, s | ratio | by the clock | pairs that matter", rows)
+    head = "predictions | n | m | K | cusal, s | dense, s | ratio | lowest - highest | by the clock | pairs that matter"
+    return lines(head, rows)
 
 
 @table("estimator growth")
@@ -126,21 +133,24 @@ def growth() -> str:
             others = ", ".join(f"{key} = {whole(case[key])}" for key in ("n", "m", "K") if key != letter)
             milliseconds = f"{1000 * case['cpu']:.1f}", f"{1000 * case['rival_cpu']:.0f}"
             rows.append([what, others, whole(case[letter]), *milliseconds, ratio(case["cpu_ratio"])])
-    return lines("what grows | the others | size | cusal, ms | dense, ms | ratio", rows, words=2)
+            rows[-1].append(ratio_range(case))
+    return lines("what grows | the others | size | cusal, ms | dense, ms | ratio | lowest - highest", rows, words=2)
 
 
 @table("score")
 def score() -> str:
     """Pools in files."""
+    labelled = stored("score")["settings"]["labelled"]
     rows = [
         [
             *(case["form"], case["strategy"], whole(case["rows"]), whole(case["classes"])),
+            whole(case.get("labelled", labelled[str(case["classes"])])),
             *(f"{case['cpu_seconds']:.1f}", f"{1e6 * case['cpu_seconds'] / case['rows']:.1f}"),
             *(whole(case["pool_bytes"] / 1e6), whole(case["peak_bytes"] / 1e6)),
         ]
         for case in cases_of_all("score")
     ]
-    head = "file | strategy | rows | classes | seconds | microseconds a row | pool, MB | peak memory, MB"
+    head = "file | strategy | rows | classes | labels | seconds | microseconds a row | pool, MB | peak memory, MB"
     return lines(head, rows, words=2)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cusal._types import Floats
 
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 19  # larger arrays go back to the system when freed, and taking them again costs time
 
 
 def over_rows(rows: Floats, work: Callable[[slice, NDArray[np.float64]], None], *, most: int = CHUNK_BYTES) -> None:

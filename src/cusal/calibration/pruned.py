@@ -20,8 +20,8 @@ slack = log(n p 1.01^(p-1) / tolerance) + 1 makes the last bound (2 / e) toleran
 bounds, which is below 1e-5 in log k for b >= 1e-5 and 1000 classes. The rounding of the log kernels themselves,
 about 1e-16 / b, is the same in the dense form.
 
-A wide kernel leaves little out. A sample of pool rows tells what share of the pairs is computed; if it is large, the
-dense sum does the same work faster and is taken instead.
+A wide kernel leaves little out. With many classes a sample of the pairs tells what share of them is computed; if it is
+large, the dense sum does the same work faster and is taken instead.
 
 | symbol | name |
 |---|---|
@@ -48,9 +48,11 @@ from cusal.calibration.kernel import log_clamped
 from cusal.calibration.pointwise import dense
 
 FEW_CLASSES = 32  # up to this many, a product over all classes costs no more than a finer bound
-SAMPLE = 32  # pool rows that tell how many pairs matter
+SAMPLE, SAMPLE_LABELLED = 32, 512  # rows of the pool and of the reference that tell how many pairs matter
+DENSE_FROM = 0.25  # the share of pairs from which on all of them in one matrix product are faster, as measured
 Array = NDArray[np.float64]
 Adder = Callable[[Array, Array, tuple[Array, Array]], int]
+Score = Callable[[Array], tuple[Array, Array]]
 
 
 def pointwise(
@@ -62,12 +64,13 @@ def pointwise(
     tolerance: float,
 ) -> tuple[Array, Array]:
     """Return (error, log density), each (m,) and within `tolerance` of the dense sum up to its rounding."""
-    add_up = _adder(
-        reference, labels, bandwidth=float(estimator.bandwidth), slack=_slack(reference, estimator, tolerance)
-    )
-    if _share_computed(pool, len(reference), add_up) > _dense_from(reference.shape[1]):
-        return _dense_in_parts(pool, reference, labels, estimator)
-    score = _scorer(add_up, estimator)
+    settings = _slack(reference, estimator, tolerance), float(estimator.bandwidth)
+    if reference.shape[1] <= FEW_CLASSES:
+        score = _few_classes(reference, labels, estimator, settings)
+    else:
+        if _share_computed(pool, reference, labels, settings) > DENSE_FROM:
+            return _dense_in_parts(pool, reference, labels, estimator)
+        score = _by_rows(_many_classes(reference, labels, settings), estimator)
     error, log_density = np.empty(len(pool)), np.empty(len(pool))
 
     def work(where: slice, probs: Array) -> None:
@@ -77,47 +80,60 @@ def pointwise(
     return error, log_density
 
 
-def scorer(
-    reference: Floats, labels: Indices, estimator: Estimator, *, tolerance: float
-) -> Callable[[Array], tuple[Array, Array]]:
-    """Return the function that returns (error, log density) of a chunk of pool rows, float64."""
-    slack = _slack(reference, estimator, tolerance)
-    return _scorer(_adder(reference, labels, bandwidth=float(estimator.bandwidth), slack=slack), estimator)
-
-
 def _slack(reference: Floats, estimator: Estimator, tolerance: float) -> float:
     p = estimator.p
     return math.log(len(reference) * p * 1.01 ** (p - 1) / tolerance) + 1
 
 
-def _scorer(add_up: Adder, estimator: Estimator) -> Callable[[Array], tuple[Array, Array]]:
-    p, floor = estimator.p, estimator.density_floor
-    log_floor = -np.inf if floor is None else math.log(floor)
+def _few_classes(reference: Floats, labels: Indices, estimator: Estimator, settings: tuple[float, float]) -> Score:
+    """Return the function that returns (error, log density) of a chunk of pool rows, float64."""
+    tiles = pruned_few_classes.build(reference, labels, settings[1])
+
+    def score(probs: Array) -> tuple[Array, Array]:
+        order = pruned_few_classes.similar_rows(probs)
+        q = np.ascontiguousarray(probs.take(order, axis=0).T)
+        largest, mass = np.empty(len(probs)), np.empty(q.shape)
+        pruned_few_classes.add_up(log_clamped(q), q, tiles, settings, (largest, mass))
+        # one class after the other: numpy's own sum rounds differently if there is a single row
+        log_density = largest + np.log(sum(mass, start=np.zeros(1)))
+        error = sum(_differences(largest, mass, log_density, q, estimator), start=np.zeros(1))
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return error[back], log_density[back]
+
+    return score
+
+
+def _by_rows(add_up: Adder, estimator: Estimator) -> Score:
+    """Return the function that returns (error, log density) of a chunk of pool rows, float64."""
 
     def score(probs: Array) -> tuple[Array, Array]:
         largest, mass = np.empty(len(probs)), np.empty(probs.shape)
         add_up(log_clamped(probs), probs, (largest, mass))
         log_density = largest + np.log(mass.sum(axis=1))
-        ratio = mass * np.exp(largest - np.maximum(log_density, log_floor))[:, None]
-        difference = np.abs(ratio - probs)
-        return (difference if p == 1 else difference**p).sum(axis=1), log_density
+        return _differences(largest, mass.T, log_density, probs.T, estimator).sum(axis=0), log_density
 
     return score
 
 
-def _share_computed(pool: Floats, count: int, add_up: Adder) -> float:
-    """Return the share of pairs that the pruned sum computes in full, from up to `SAMPLE` pool rows evenly apart."""
-    size = min(SAMPLE, len(pool) // 64)  # at most every 64th row is computed twice
+def _differences(largest: Array, mass: Array, log_density: Array, q: Array, estimator: Estimator) -> Array:
+    """Return |ratio_k - q_k|^p, (classes, rows)."""
+    floor = estimator.density_floor
+    log_floor = -np.inf if floor is None else math.log(floor)
+    difference = np.abs(mass * np.exp(largest - np.maximum(log_density, log_floor)) - q)
+    return difference if estimator.p == 1 else np.asarray(difference**estimator.p)
+
+
+def _share_computed(pool: Floats, reference: Floats, labels: Indices, settings: tuple[float, float]) -> float:
+    """Return the share of pairs that the pruned sum would compute in full, from a sample of both sets, evenly apart."""
+    size = min(SAMPLE, len(pool) // 8)
     if size == 0:
         return 0.0
     probs = np.ascontiguousarray(pool[:: len(pool) // size][:size], dtype=np.float64)
-    into = np.empty(size), np.empty(probs.shape)
-    return add_up(log_clamped(probs), probs, into) / (size * count)
-
-
-def _dense_from(classes: int) -> float:
-    """Return the share from which on computing all pairs in one matrix product is faster, as measured."""
-    return 24 / classes if classes <= FEW_CLASSES else 0.25
+    every = max(1, len(reference) // SAMPLE_LABELLED)
+    add_up = _many_classes(reference[::every], labels[::every], settings)
+    computed = add_up(log_clamped(probs), probs, (np.empty(size), np.empty(probs.shape)))
+    return computed / (size * len(labels[::every]))
 
 
 def _dense_in_parts(pool: Floats, reference: Floats, labels: Indices, estimator: Estimator) -> tuple[Array, Array]:
@@ -126,7 +142,7 @@ def _dense_in_parts(pool: Floats, reference: Floats, labels: Indices, estimator:
     The products run on one thread each: threads of theirs would wait for each other busily where processors are shared.
     """
     threads = numba.config.NUMBA_NUM_THREADS
-    step = -(-len(pool) // threads)
+    step = max(1024, -(-len(pool) // threads))  # each part computes the constants of all labelled points
     parts: list[Any] = [_Part(pool, start, min(start + step, len(pool))) for start in range(0, len(pool), step)]
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as workers:
         results = list(workers.map(lambda part: dense(part, reference, labels, estimator), parts))
@@ -147,16 +163,13 @@ class _Part:
         return self.rows[self.start + where.start : self.start + where.stop]
 
 
-def _adder(reference: Floats, labels: Indices, *, bandwidth: float, slack: float) -> Adder:
+def _many_classes(reference: Floats, labels: Indices, settings: tuple[float, float]) -> Adder:
     """Return the function that fills in (largest log k, mass by class in units of it) for a chunk of pool rows.
 
     It returns the number of kernels that it computed.
     """
-    if reference.shape[1] <= FEW_CLASSES:
-        tiles = pruned_few_classes.build(reference, labels, bandwidth)
-        return lambda log_q, q, into: pruned_few_classes.add_up(log_q, q, tiles, (slack, bandwidth), into)
-    points = pruned_many_classes.build(reference, labels, bandwidth)
+    points = pruned_many_classes.build(reference, labels, settings[1])
     # float16 is copied, because compiled code cannot read it; nothing else is
     rows = np.asarray(reference, dtype=np.float64 if reference.dtype == np.float64 else np.float32).view()
     rows.flags.writeable = False  # one compiled form for arrays and read-only memory maps
-    return lambda log_q, q, into: pruned_many_classes.add_up(log_q, q, points, rows, (slack, bandwidth), into)
+    return lambda log_q, q, into: pruned_many_classes.add_up(log_q, q, points, rows, settings, into)

@@ -1,6 +1,6 @@
 """The kernel sum with few classes: the labelled points in tiles, only those visited whose bound reaches the cut.
 
-Symbols as in `pruned`. A tile holds `LANES` labelled points with the same top class t and similar h_it. The log-sum
+Symbols as in `pruned`. A tile holds `TILE` labelled points with the same top class t and similar h_it. The log-sum
 inequality on the two cells {t} and "the rest" gives, with R_i = sum_j h_ij - h_it and Q_t = sum_j q_j - q_t,
 
     log k_i <= a_i + (h_it log q_t + R_i log Q_t) / b,    a_i = c_i + (sum_{j != t} h_ij log h_ij - R_i log R_i) / b.
@@ -8,6 +8,10 @@ inequality on the two cells {t} and "the rest" gives, with R_i = sum_j h_ij - h_
 Writing R_i = H_i - h_it, this is linear in h_it and H_i, so over a tile it is largest at an end of their ranges:
 
     bound = max a_i + max_{h in {low, high}} h (log q_t - log Q_t) / b + max_{H in {light, heavy}} H log Q_t / b.
+
+Pool rows are computed `LANES` at a time, side by side in vector instructions. They come with similar rows next to each
+other, so that all rows of a group need nearly the same tiles; a tile is visited if one of them does. What a visited
+point adds to a row depends on that row alone: below its own cut it adds nothing.
 """
 
 import math
@@ -19,9 +23,10 @@ from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
 from cusal.calibration.chunks import over_rows
-from cusal.calibration.numba_math import exp_below_zero, log_gamma_1p
+from cusal.calibration.numba_math import exp_below_zero, log_above, log_gamma_1p
 
-LANES = 16
+TILE = 16
+LANES = 64
 FREE = {"contract", "reassoc", "nnan", "nsz"}  # rounding may differ; nothing here is NaN
 Array = NDArray[np.float64]
 
@@ -29,11 +34,11 @@ Array = NDArray[np.float64]
 class Tiles(NamedTuple):
     """The labelled points by top class, then by top probability; a class's last tile is filled up with c_i = -inf."""
 
-    constant: Array  # (tiles * LANES,) c_i
-    weight: Array  # (classes, tiles * LANES) h_i / b; a row of zeros more if the number of classes is odd
-    labels: Indices  # (tiles * LANES,)
-    label: Indices  # (tiles,) the one label of the tile's points, or -1
+    constant: Array  # (tiles * TILE,) c_i
+    weight: Array  # (tiles * TILE, classes) h_i / b; a column of zeros more if the number of classes is odd
+    labels: Indices  # (tiles * TILE,)
     first: Indices  # (classes + 1,) the first tile of each top class
+    top: Indices  # (tiles,) t
     peak: Array  # (tiles,) max a_i
     low: Array  # (tiles,) min h_it / b
     high: Array
@@ -53,30 +58,28 @@ def build(reference: Floats, labels: Indices, bandwidth: float) -> Tiles:
     over_rows(reference, describe)
     order = np.lexsort((at_top, top))
     sizes = np.bincount(top, minlength=classes)
-    first = np.concatenate([[0], np.cumsum(-(-sizes // LANES))])
-    place = np.empty(count, dtype=np.int64)  # of each point among the lanes of all tiles
-    place[order] = np.arange(count) + np.repeat(first[:-1] * LANES - (np.cumsum(sizes) - sizes), sizes)
+    first = np.concatenate([[0], np.cumsum(-(-sizes // TILE))])
+    place = np.empty(count, dtype=np.int64)  # of each point among those of all tiles
+    place[order] = np.arange(count) + np.repeat(first[:-1] * TILE - (np.cumsum(sizes) - sizes), sizes)
 
     def spread(values: NDArray[Any], filler: float) -> NDArray[Any]:
-        """Return the values in tile order, (tiles, LANES), with `filler` in the places without a point."""
-        lanes = np.full(first[-1] * LANES, filler, dtype=values.dtype)
-        lanes[place] = values
-        return lanes.reshape(-1, LANES)
+        """Return the values in tile order, (tiles, TILE), with `filler` in the places without a point."""
+        tiles = np.full(first[-1] * TILE, filler, dtype=values.dtype)
+        tiles[place] = values
+        return tiles.reshape(-1, TILE)
 
-    weight = np.zeros((classes + classes % 2, first[-1] * LANES))
+    weight = np.zeros((first[-1] * TILE, classes + classes % 2))
 
     def weigh(where: slice, rows: Array) -> None:
-        weight[:classes, place[where]] = rows.T / bandwidth
+        weight[place[where], :classes] = rows / bandwidth
 
     over_rows(reference, weigh)
-    by_tile = spread(labels, -1)
-    same = (by_tile == by_tile[:, :1]) | (by_tile == -1)
     return Tiles(
         constant=spread(constant, -np.inf).ravel(),
         weight=weight,
-        labels=np.maximum(by_tile, 0).ravel(),
-        label=np.where(same.all(axis=1), by_tile[:, 0], -1),
+        labels=spread(labels, 0).ravel(),
         first=first,
+        top=np.repeat(np.arange(classes), np.diff(first)),
         peak=spread(bound, -np.inf).max(axis=1),
         low=spread(at_top, np.inf).min(axis=1),
         high=spread(at_top, -np.inf).max(axis=1),
@@ -106,83 +109,125 @@ def _describe(rows: Array, bandwidth: float, top: Indices, into: tuple[Array, Ar
         total[i] = (rows[i, top[i]] + rest) / bandwidth
 
 
-@njit(cache=True, nogil=True, fastmath=FREE)
-def add_up(log_q: Array, probs: Array, tiles: Tiles, settings: tuple[float, float], into: tuple[Array, Array]) -> int:
-    """Fill in, for each pool row, the log of the largest kernel and the kernel mass by class in units of it.
+def similar_rows(probs: Array) -> Indices:
+    """Return the order in which rows with the same top class and a similar top probability are neighbours."""
+    key = np.empty(len(probs), dtype=np.uint16)
+    _top_key(probs, key)
+    return np.argsort(key, kind="stable")
 
-    Return the number of kernels that were computed.
-    """
+
+@njit(cache=True, nogil=True)
+def _top_key(probs: Array, key: NDArray[np.uint16]) -> None:
+    for r in range(len(probs)):
+        t = 0
+        for j in range(1, probs.shape[1]):
+            if probs[r, j] > probs[r, t]:
+                t = j
+        key[r] = int(2000 * (t + probs[r, t] / 1.02))  # up to 32 classes, and a checked row holds nothing above 1.01
+
+
+@njit(cache=True, nogil=True, fastmath=FREE)
+def add_up(log_q: Array, q: Array, tiles: Tiles, settings: tuple[float, float], into: tuple[Array, Array]) -> None:
+    """Fill in, for each column of q, the log of the largest kernel and the kernel mass by class in units of it."""
     slack, bandwidth = settings
-    largest_of, mass_of = into
-    bound = np.empty(len(tiles.peak))
-    values = np.empty(len(tiles.constant))
-    visited = np.empty(len(bound), dtype=np.int64)
-    computed = 0
-    for r in range(len(log_q)):
-        start = bound_tiles(log_q[r], probs[r], tiles, bandwidth, bound)
-        largest = visit(start, start + 1, log_q[r], tiles, values)
-        count, tile = 0, 0
-        while tile < len(bound):
-            end = tile
-            while end < len(bound) and bound[end] >= largest - slack:
-                visited[count + end - tile] = end
-                end += 1
-            if end > tile:
-                largest = max(largest, visit(tile, end, log_q[r], tiles, values[count * LANES :]))
-                count += end - tile
-            tile = end + 1
-        computed += count * LANES
-        for i in range(count * LANES):
-            values[i] = exp_below_zero(values[i] - largest)
-        mass_of[r] = 0.0
-        for s in range(count):
-            label = tiles.label[visited[s]]
-            if label >= 0:
-                mass_of[r, label] += values[s * LANES : (s + 1) * LANES].sum()
-            else:
-                for i in range(LANES):
-                    mass_of[r, tiles.labels[visited[s] * LANES + i]] += values[s * LANES + i]
-        largest_of[r] = largest
-    return computed
+    classes, rows = q.shape
+    lanes = min(LANES, rows)
+    log_here = np.zeros((classes + classes % 2, lanes))  # of one group, close together in memory
+    away, log_rest = np.empty((classes, lanes)), np.empty((classes, lanes))
+    values = np.empty((len(tiles.constant), lanes))
+    visited = np.empty(len(tiles.peak), dtype=np.int64)
+    for start in range(0, rows, lanes):
+        begin = min(start, rows - lanes)
+        end = begin + lanes
+        _enter(log_q, q, begin, (log_here, away, log_rest))
+        largest = into[0][begin:end]
+        for r in range(lanes):
+            largest[r] = -np.inf
+        _visit(_nearest(q[:, begin + lanes // 2], tiles, bandwidth), log_here, tiles, values, largest)
+        count = 0
+        for tile in range(len(visited)):
+            t = tiles.top[tile]
+            if _reaches(tile, away[t], log_rest[t], tiles, largest, slack):
+                _visit(tile, log_here, tiles, values[count * TILE :], largest)
+                visited[count] = tile
+                count += 1
+        _collect(visited[:count], values, tiles, (slack, begin), into)
 
 
 @njit(cache=True, nogil=True, fastmath=FREE)
-def bound_tiles(log_q: Array, q: Array, tiles: Tiles, bandwidth: float, bound: Array) -> int:
-    """Fill in the bound of each tile; return the one whose top class and probability are nearest to the pool row's."""
-    mass = q.sum()
-    for t in range(len(q)):
-        # sums in another order may differ by K units in the last place, and the bound must hold
-        log_rest = math.log(max(mass - q[t], 0.0) + 1e-14)
-        away = log_q[t] - log_rest
-        start, stop = tiles.first[t], tiles.first[t + 1]
-        here, peak = bound[start:stop], tiles.peak[start:stop]
-        at_top = tiles.low[start:stop] if away < 0.0 else tiles.high[start:stop]
-        total = tiles.light[start:stop] if log_rest < 0.0 else tiles.heavy[start:stop]
-        for i in range(stop - start):
-            here[i] = peak[i] + at_top[i] * away + total[i] * log_rest
-    own = np.argmax(q)
-    start, stop = tiles.first[own], tiles.first[own + 1]
-    if start == stop:
-        return int(np.argmax(bound))
-    return int(max(start, start + np.searchsorted(tiles.low[start:stop], q[own] / bandwidth, side="right") - 1))
+def _enter(log_q: Array, q: Array, begin: int, into: tuple[Array, Array, Array]) -> None:
+    """Copy log q of a group of rows; fill in log q_t - log Q_t and log Q_t for each class t."""
+    classes, lanes = into[1].shape
+    total = np.zeros(lanes)
+    for j in range(classes):
+        one, log_one, log_here = q[j, begin : begin + lanes], log_q[j, begin : begin + lanes], into[0][j]
+        for r in range(lanes):
+            total[r] += one[r]
+            log_here[r] = log_one[r]
+    for j in range(classes):
+        one, log_here, away, log_rest = q[j, begin : begin + lanes], into[0][j], into[1][j], into[2][j]
+        for r in range(lanes):
+            # sums in another order may differ by K units in the last place, and the bound must hold
+            log_rest[r] = log_above(max(total[r] - one[r], 0.0) + 1e-14)
+            away[r] = log_here[r] - log_rest[r]
+
+
+@njit(cache=True, nogil=True)
+def _nearest(q: Array, tiles: Tiles, bandwidth: float) -> int:
+    """Return the tile nearest to a row in top class, of those that have tiles, and top probability."""
+    own = -1
+    for j in range(len(q)):
+        if tiles.first[j] < tiles.first[j + 1] and (own < 0 or q[j] > q[own]):
+            own = j
+    tile = tiles.first[own]
+    while tile + 1 < tiles.first[own + 1] and tiles.low[tile + 1] <= q[own] / bandwidth:
+        tile += 1
+    return int(tile)
 
 
 @njit(cache=True, nogil=True, fastmath=FREE)
-def visit(start: int, stop: int, log_q: Array, tiles: Tiles, values: Array) -> float:
-    """Fill in log k of the points in the tiles from start to stop, and return the largest."""
-    begin, end = start * LANES, stop * LANES
-    size = end - begin
-    values, constant = values[:size], tiles.constant[begin:end]
-    for i in range(size):  # a copy by slices would take seconds to compile
-        values[i] = constant[i]
-    for j in range(0, len(tiles.weight), 2):
-        one, other = tiles.weight[j, begin:end], tiles.weight[j + 1, begin:end]
-        log_one = log_q[j]
-        log_other = log_q[j + 1] if j + 1 < len(log_q) else 0.0
-        for i in range(size):
-            values[i] += one[i] * log_one + other[i] * log_other
-    largest = -np.inf
-    for i in range(size):
-        if values[i] > largest:
-            largest = values[i]
-    return largest
+def _reaches(tile: int, away: Array, log_rest: Array, tiles: Tiles, largest: Array, slack: float) -> bool:
+    """Return whether the tile's bound reaches the cut of at least one row."""
+    low, high, light, heavy = tiles.low[tile], tiles.high[tile], tiles.light[tile], tiles.heavy[tile]
+    above = tiles.peak[tile] + slack
+    count = 0  # of the rows whose cut it reaches: the compiler turns a count, not a maximum, into vector instructions
+    for r in range(len(largest)):
+        bound = max(low * away[r], high * away[r]) + max(light * log_rest[r], heavy * log_rest[r])
+        count += above + bound >= largest[r]
+    return count > 0
+
+
+@njit(cache=True, nogil=True, fastmath=FREE)
+def _visit(tile: int, log_q: Array, tiles: Tiles, values: Array, largest: Array) -> None:
+    """Fill in log k of the points in the tile for each row, and raise its largest."""
+    for i in range(TILE):
+        point = tile * TILE + i
+        constant, weight, into = tiles.constant[point], tiles.weight[point], values[i]
+        for r in range(len(largest)):
+            into[r] = constant
+        for j in range(0, len(log_q), 2):
+            one, other, log_one, log_other = weight[j], weight[j + 1], log_q[j], log_q[j + 1]
+            for r in range(len(largest)):
+                into[r] += one * log_one[r] + other * log_other[r]
+        for r in range(len(largest)):
+            largest[r] = max(largest[r], into[r])
+
+
+@njit(cache=True, nogil=True, fastmath=FREE)
+def _collect(
+    visited: Indices, values: Array, tiles: Tiles, settings: tuple[float, int], into: tuple[Array, Array]
+) -> None:
+    """Fill in the mass by class from the log kernels of the visited tiles."""
+    slack, begin = settings
+    end = begin + values.shape[1]
+    largest = into[0][begin:end]
+    for j in range(len(into[1])):
+        mass = into[1][j, begin:end]
+        for r in range(len(largest)):
+            mass[r] = 0.0
+    for s in range(len(visited)):
+        for i in range(TILE):
+            log_k, mass = values[s * TILE + i], into[1][tiles.labels[visited[s] * TILE + i], begin:end]
+            for r in range(len(largest)):
+                below = log_k[r] - largest[r]
+                mass[r] += exp_below_zero(below) * (below >= -slack)

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from cusal._types import Indices, Keys
 from cusal.calibration.estimator import Estimator
 from cusal.calibration.pointwise import PointwiseError, estimate_errors, is_small
@@ -38,40 +36,16 @@ class _CalibrationStrategy(Strategy):
             lambda: estimate_errors(view.probs, view.reference_probs, view.reference_labels, self.estimator),
         )
 
-    def top_error(self, view: View, count: int, *, tie_tolerance: float) -> tuple[Keys, float]:
-        """Return (errors, cut): errors of `cut` and above, and their ties, are those of `estimate`.
-
-        At least the `count` highest are among them. Errors that are provably lower are not computed: an upper bound
-        below the cut stands in their place.
-        """
-        if len(view.reference_labels) == 0:
-            return self.estimate(view).error, -np.inf
-        if is_small(view.probs, view.reference_probs):
-            return self._dense_error(view), -np.inf
-        tops: dict[int, Keys] = view.remember(("top_error", self.estimator, tie_tolerance), dict)
-        known = max(tops, default=0)
-        if known < count:
-            tops[count] = self._compute_top(view, count, tie_tolerance)
-            known = count
-        error = tops[known]
-        return error, float(np.partition(error, len(error) - known)[len(error) - known])
-
-    def explain(self, view: View, indices: Indices) -> Query:
-        error = self.estimate(view).error
-        return Query(indices, view.probs_of(indices), error[view.positions(indices)])
-
-    def _compute_top(self, view: View, count: int, tie_tolerance: float) -> Keys:
-        from cusal.calibration.compiled import kernels  # numba loads when it is first needed
-
+    def error(self, view: View) -> Keys:
+        """Return the error of every candidate; where the dense sum is as quick, no compiled code is loaded."""
         reference, labels = view.reference_probs, view.reference_labels
-        with kernels():
-            from cusal.calibration.top_k import top
-
-            return top(view.probs, reference, labels, count, self.estimator, tie_tolerance=tie_tolerance)[0]
-
-    def _dense_error(self, view: View) -> Keys:
-        reference, labels = view.reference_probs, view.reference_labels
+        if len(labels) == 0 or not is_small(view.probs, reference):
+            return self.estimate(view).error
         return view.remember(  # type: ignore[no-any-return]
             ("dense error", self.estimator),
             lambda: estimate_errors(view.probs, reference, labels, self.estimator, tolerance=0).error,
         )
+
+    def explain(self, view: View, indices: Indices) -> Query:
+        error = self.estimate(view).error
+        return Query(indices, view.probs_of(indices), error[view.positions(indices)])

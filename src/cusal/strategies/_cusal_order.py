@@ -45,15 +45,12 @@ class _CusalOrder(_CalibrationStrategy):
             return view.candidates[self._one_by_one(view, batch_size)]
         if self.tie_break == "diverse":
             return view.candidates[self._spread_ties(view, batch_size)]
-        error, _ = self.top_error(view, batch_size, tie_tolerance=self.tie_tolerance)
-        keys = np.column_stack([quantise(error, self.tie_tolerance), self._tie_key(view.probs, view.rng)])
+        keys = np.column_stack([quantise(self.error(view), self.tie_tolerance), self._tie_key(view.probs, view.rng)])
         return view.candidates[top_rows(keys, batch_size)]
 
     def explain(self, view: View, indices: Indices) -> Query:
         rows = view.positions(indices)
-        error, cut = self.top_error(view, len(indices), tie_tolerance=self.tie_tolerance)
-        if error[rows].min(initial=np.inf) < cut:  # a batch chosen jointly may hold picks below the highest errors
-            error = self.estimate(view).error
+        error = self.error(view)
         return Query(indices, view.probs[rows], error[rows], decided_by(quantise(error, self.tie_tolerance), rows))
 
     def _quantised(self, view: View) -> Keys:
