@@ -9,6 +9,7 @@ import pytest
 from pools import KINDS, PRECISIONS, Pool, as_table, make_pool, rough_pool, write_labelled, write_part
 
 import cusal
+from cusal.calibration.pointwise import TOLERANCE
 from cusal.errors import CusalError, InvalidInput, PoolExhausted, UnknownName
 from cusal.scale import find_engine, pool_files
 from cusal.strategies import Cusal
@@ -23,7 +24,7 @@ def assert_as_query(picks: cusal.Picks, pool: Pool) -> None:
     query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=len(picks))
     np.testing.assert_array_equal(picks.indices, query.indices)
     np.testing.assert_array_equal(picks.confidence, query.confidence)
-    np.testing.assert_allclose(picks.error, query.error, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(picks.error, query.error, rtol=0, atol=TOLERANCE)
     np.testing.assert_array_equal(picks.decided_by, query.decided_by)
 
 
