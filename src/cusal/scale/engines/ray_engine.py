@@ -20,6 +20,7 @@ except ImportError as error:
     raise MissingExtra("the Ray engine", "ray") from error
 
 CONNECT_SECONDS = 10.0
+CANCEL_AFTER_SECONDS = 1.0
 RETRIES = 8  # of a chunk, when its worker or node dies
 
 
@@ -72,8 +73,16 @@ def _run(chunks: Sequence[Chunk], work: Work, advance: Advance) -> Results:
             yield chunk, _result(done[0], chunk)
             advance(chunk.rows)
     finally:
-        for reference in running:
-            ray.cancel(reference, force=True)
+        _stop(list(running))
+
+
+def _stop(running: list[Any]) -> None:
+    # A task that is cancelled at the moment it ends aborts the driver (pull request 54785 of Ray describes the race).
+    # So short tasks may end by themselves, and only those that take longer are cancelled.
+    if running:
+        _, running = ray.wait(running, num_returns=len(running), timeout=CANCEL_AFTER_SECONDS)
+    for reference in running:
+        ray.cancel(reference, force=True)
 
 
 def _places() -> int:
