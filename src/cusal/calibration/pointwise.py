@@ -11,7 +11,9 @@ Below the floor there is no labelled evidence near the prediction: the ratio van
 These points are *unsupported*, and they are the ones that tie in the order of `query`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -121,18 +123,35 @@ def estimate_errors(
     pool: Floats, reference: Floats, labels: Indices, estimator: Estimator, *, tolerance: float = TOLERANCE
 ) -> PointwiseError:
     """Return the estimate for checked probabilities; a tolerance of 0, or no labelled points, takes the dense sum."""
-    if tolerance == 0 or len(reference) == 0:
-        error, log_density = dense(pool, reference, labels, estimator)
-    else:
-        from cusal.calibration.compiled import kernels  # numba loads when it is first needed
+    return Evidence(reference, labels, estimator, tolerance=tolerance).errors(pool)
 
-        with kernels():
-            from cusal.calibration.pruned import pointwise
 
-            error, log_density = pointwise(pool, reference, labels, estimator, tolerance=tolerance)
-    floor = estimator.density_floor
-    supported = np.ones(len(pool), dtype=bool) if floor is None else log_density >= np.log(floor)
-    return PointwiseError(error, log_density, supported)
+class Evidence:
+    """Checked labelled points, prepared once for any number of pools; see `estimate_errors`."""
+
+    def __init__(
+        self, reference: Floats, labels: Indices, estimator: Estimator, *, tolerance: float = TOLERANCE
+    ) -> None:
+        self.reference, self.labels, self.estimator, self.tolerance = reference, labels, estimator, tolerance
+
+    def errors(self, pool: Floats) -> PointwiseError:
+        """Return the estimate for each row of a pool of checked probabilities."""
+        if self.tolerance == 0 or len(self.reference) == 0:
+            error, log_density = dense(pool, self.reference, self.labels, self.estimator)
+        else:
+            from cusal.calibration.compiled import kernels  # numba loads when it is first needed
+
+            with kernels():
+                error, log_density = self._pruned(pool)
+        floor = self.estimator.density_floor
+        supported = np.ones(len(pool), dtype=bool) if floor is None else log_density >= np.log(floor)
+        return PointwiseError(error, log_density, supported)
+
+    @cached_property
+    def _pruned(self) -> Callable[[Floats], tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        from cusal.calibration.pruned import Pruned
+
+        return Pruned(self.reference, self.labels, self.estimator, self.tolerance)
 
 
 def is_small(pool: Floats, reference: Floats) -> bool:

@@ -33,6 +33,7 @@ large, the dense sum does the same work faster and is taken instead.
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import numba
@@ -64,20 +65,35 @@ def pointwise(
     tolerance: float,
 ) -> tuple[Array, Array]:
     """Return (error, log density), each (m,) and within `tolerance` of the dense sum up to its rounding."""
-    settings = _slack(reference, estimator, tolerance), float(estimator.bandwidth)
-    if reference.shape[1] <= FEW_CLASSES:
-        score = _few_classes(reference, labels, estimator, settings)
-    else:
-        if _share_computed(pool, reference, labels, settings) > DENSE_FROM:
-            return _dense_in_parts(pool, reference, labels, estimator)
-        score = _by_rows(_many_classes(reference, labels, settings), estimator)
-    error, log_density = np.empty(len(pool)), np.empty(len(pool))
+    return Pruned(reference, labels, estimator, tolerance)(pool)
 
-    def work(where: slice, probs: Array) -> None:
-        error[where], log_density[where] = score(probs)
 
-    over_rows(pool, work)
-    return error, log_density
+class Pruned:
+    """Labelled points, prepared when they are first needed and once for all pools that are held against them."""
+
+    def __init__(self, reference: Floats, labels: Indices, estimator: Estimator, tolerance: float) -> None:
+        self._reference, self._labels, self._estimator = reference, labels, estimator
+        self._settings = _slack(reference, estimator, tolerance), float(estimator.bandwidth)
+
+    def __call__(self, pool: Floats) -> tuple[Array, Array]:
+        """Return (error, log density) of each row of a pool."""
+        few = self._reference.shape[1] <= FEW_CLASSES
+        if not few and _share_computed(pool, self._reference, self._labels, self._settings) > DENSE_FROM:
+            return _dense_in_parts(pool, self._reference, self._labels, self._estimator)
+        error, log_density = np.empty(len(pool)), np.empty(len(pool))
+        score = self._score
+
+        def work(where: slice, probs: Array) -> None:
+            error[where], log_density[where] = score(probs)
+
+        over_rows(pool, work)
+        return error, log_density
+
+    @cached_property
+    def _score(self) -> Score:
+        if self._reference.shape[1] <= FEW_CLASSES:
+            return _few_classes(self._reference, self._labels, self._estimator, self._settings)
+        return _by_rows(_many_classes(self._reference, self._labels, self._settings), self._estimator)
 
 
 def _slack(reference: Floats, estimator: Estimator, tolerance: float) -> float:

@@ -1,7 +1,7 @@
 """Scoring one chunk of a pool: its tiles in, its candidates out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from cusal.scale.parts import Chunk, Tile
 from cusal.scale.pool_files import iterate_tiles
 from cusal.scale.request import Request
 from cusal.strategies._strategy import top_rows
-from cusal.strategies._view import View
+from cusal.strategies._view import Memory, View
 from cusal.strategies.cusal import Cusal
 
 
@@ -24,6 +24,10 @@ class Scorer:
 
     request: Request
     reference: tuple[Floats, Indices]
+    kept: Memory = field(default_factory=dict, init=False, repr=False, compare=False)  # from the labelled points alone
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"kept": {}}  # each worker prepares them once for itself
 
     def __call__(self, chunk: Chunk, advance: Callable[[int], None] = lambda rows: None) -> Candidates:
         """Return the candidates of a chunk; `advance` is called with the rows of each tile that is done."""
@@ -39,7 +43,7 @@ class Scorer:
 
     def _score(self, tile: Tile, start: int) -> Candidates:
         numbers = np.arange(start, start + len(tile.probs))
-        view = View.of_arrays(numbers, self._rng(start), probs=tile.probs, reference=self.reference)
+        view = View.of_arrays(numbers, self._rng(start), kept=self.kept, probs=tile.probs, reference=self.reference)
         strategy = self.request.strategy
         keys: Keys = strategy.keys(view)  # type: ignore[attr-defined]
         keys = keys[:, None] if keys.ndim == 1 else keys

@@ -186,11 +186,15 @@ def _read_reference(files: Files, request: Request, pool: Part) -> tuple[Floats,
             "give the same columns, in the same order."
         )
     check_names(pool, parts[0])
-    tiles = [tile for chunk in cut_into_chunks(parts) for tile in iterate_tiles(chunk)]
-    if not tiles:
+    rows = sum(part.rows for part in parts)
+    if not rows:
         raise DataError(f"{files.labelled} has no rows; expected labelled points.")
-    probs = np.concatenate([tile.probs for tile in tiles])
-    told = np.concatenate([tile.beside for tile in tiles if tile.beside is not None])
+    probs, beside, start = np.empty((rows, classes)), [], 0
+    for tile in (tile for chunk in cut_into_chunks(parts) for tile in iterate_tiles(chunk)):
+        probs[start : start + len(tile.probs)] = tile.probs
+        beside.append(tile.beside)
+        start += len(tile.probs)
+    told = np.concatenate([labels for labels in beside if labels is not None])
     told = as_class_numbers(told, parts[0].names or pool.names, str(files.labelled))
     try:
         labels = as_labels(told, count=len(probs), classes=classes)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cusal._types import Indices, Keys
 from cusal.calibration.estimator import Estimator
-from cusal.calibration.pointwise import PointwiseError, estimate_errors, is_small
+from cusal.calibration.pointwise import Evidence, PointwiseError, estimate_errors, is_small
 from cusal.errors import NotReady
 from cusal.strategies._query_result import Query
 from cusal.strategies._strategy import Strategy
@@ -33,7 +33,13 @@ class _CalibrationStrategy(Strategy):
             raise NotReady("without a density floor the calibration error needs labelled items; label some first.")
         return view.remember(  # type: ignore[no-any-return]
             ("estimate", self.estimator),
-            lambda: estimate_errors(view.probs, view.reference_probs, view.reference_labels, self.estimator),
+            lambda: self._evidence(view).errors(view.probs),
+        )
+
+    def _evidence(self, view: View) -> Evidence:
+        return view.keep(  # type: ignore[no-any-return]
+            ("evidence", self.estimator),
+            lambda: Evidence(view.reference_probs, view.reference_labels, self.estimator),
         )
 
     def error(self, view: View) -> Keys:

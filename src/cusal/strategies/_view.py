@@ -15,6 +15,7 @@ from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput
 from cusal.strategies._array_answers import ArrayAnswers
 
+Memory = dict[Hashable, Any]
 SAMPLED_NUMBERS = 1 << 27  # a gigabyte of sampled predictions is kept; more are computed again, tile by tile
 
 
@@ -51,6 +52,8 @@ class View:
         The generator for every random choice of the strategy.
     answers : Answers
         What is known about the items: a model's predictions, or `ArrayAnswers`.
+    kept : dict, optional
+        What was computed from the labelled items alone. Views of parts of one pool share it.
 
     Examples
     --------
@@ -59,12 +62,17 @@ class View:
     array([[0.5, 0.5]])
     """
 
-    def __init__(self, candidates: Indices, rng: np.random.Generator, answers: Answers) -> None:
+    def __init__(
+        self, candidates: Indices, rng: np.random.Generator, answers: Answers, *, kept: Memory | None = None
+    ) -> None:
         self.candidates, self.rng, self.answers = candidates, rng, answers
-        self._memory: dict[Hashable, Any] = {}
+        self._memory: Memory = {}
+        self._kept: Memory = {} if kept is None else kept
 
     @classmethod
-    def of_arrays(cls, candidates: Indices, rng: np.random.Generator, **arrays: Any) -> Self:
+    def of_arrays(
+        cls, candidates: Indices, rng: np.random.Generator, *, kept: Memory | None = None, **arrays: Any
+    ) -> Self:
         """Return a view of arrays.
 
         Parameters
@@ -73,12 +81,14 @@ class View:
             Positions of the items in the whole data set, ascending.
         rng : numpy.random.Generator
             The generator for every random choice of the strategy.
+        kept : dict, optional
+            What was computed from the labelled items alone, shared with views of other parts of the pool.
         **arrays
             `probs` (n, classes); optionally `embeddings` (n, features), `sampled_probs` (n, samples, classes),
             `reference`, a pair of predictions (m, classes) and class numbers (m,) of the labelled items, and
             `reference_embeddings` (m, features).
         """
-        return cls(candidates, rng, ArrayAnswers(candidates, **arrays))
+        return cls(candidates, rng, ArrayAnswers(candidates, **arrays), kept=kept)
 
     @cached_property
     def probs(self) -> Floats:
@@ -150,6 +160,12 @@ class View:
         if key not in self._memory:
             self._memory[key] = compute()
         return self._memory[key]
+
+    def keep(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """Return what `compute` returned first, as `remember` does, for what depends on the labelled items alone."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return self._kept[key]
 
     def _tile(self, samples: int) -> int:
         """Return how many candidates' sampled predictions may be in memory at once."""
