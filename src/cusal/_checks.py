@@ -9,6 +9,7 @@ memory-mapped pool of them stays on disk.
 """
 
 import sys
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
@@ -102,22 +103,38 @@ class UnitRows:
     def __init__(self, rows: Floats, name: str) -> None:
         self.rows, self.shape = rows, rows.shape
         self.as_they_are = rows.dtype == np.float64
-        step = max(1, TILE_BYTES // (8 * rows.shape[1]))
-        for start in range(0, len(rows), step):
-            tile = np.asarray(rows[start : start + step])
+        start = 0
+        for tile in _tiles(rows):
             sums = tile.sum(axis=1, dtype=np.float64)
             bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE) | (tile.min(axis=1) < 0)
             if bad.any():
                 row = int(np.argmax(bad))
                 raise InvalidInput(_describe_row(tile[row], f"{name}: row {start + row}"))
             self.as_they_are &= bool((np.abs(sums - 1) <= SUMS_TO_ONE).all())
+            start += len(tile)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, where: slice) -> NDArray[np.float64]:
+    def __getitem__(self, where: slice | Indices) -> NDArray[np.float64]:
         tile = np.asarray(self.rows[where], dtype=np.float64)
         return tile if self.as_they_are else tile / tile.sum(axis=1, keepdims=True)
+
+    def sums(self) -> NDArray[np.float64]:
+        """Return what each row is divided by, (n,)."""
+        if self.as_they_are:
+            return np.ones(len(self))
+        parts = [np.asarray(tile, dtype=np.float64).sum(axis=1) for tile in _tiles(self.rows)]
+        return np.concatenate(parts) if parts else np.ones(0)
+
+
+Rows = Floats | UnitRows  # read by slices, and only so
+
+
+def _tiles(rows: Floats) -> Iterator[Floats]:
+    step = max(1, TILE_BYTES // (8 * rows.shape[1]))
+    for start in range(0, len(rows), step):
+        yield np.asarray(rows[start : start + step])
 
 
 def _describe_row(row: NDArray[Any], where: str) -> str:

@@ -28,9 +28,9 @@ def make_pool(rows: int = 700, classes: int = 4, *, dtype: str = "float32", seed
     return Pool(probs.astype(dtype), reference.astype(dtype), rng.integers(classes, size=60))
 
 
-def rough_pool(precision: str) -> Pool:
+def rough_pool(precision: str, classes: int = 4) -> Pool:
     """Return a pool as files often hold it: rows that sum to one, and rows that only nearly do."""
-    pool = make_pool(dtype="float64")
+    pool = make_pool(classes=classes, dtype="float64")
     if precision == "three decimals":
         return Pool(np.round(pool.probs, 3), np.round(pool.reference, 3), pool.labels)
     return Pool(pool.probs.astype(precision), pool.reference.astype(precision), pool.labels)

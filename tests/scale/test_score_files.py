@@ -3,16 +3,19 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from pools import KINDS, PRECISIONS, Pool, as_table, make_pool, rough_pool, write_labelled, write_part
 
 import cusal
+from cusal._checks import Rows, UnitRows
+from cusal.calibration import pruned, pruned_few_classes, pruned_many_classes
 from cusal.calibration.pointwise import TOLERANCE
 from cusal.errors import CusalError, InvalidInput, PoolExhausted, UnknownName
-from cusal.scale import find_engine, pool_files
-from cusal.strategies import Cusal
+from cusal.scale import find_engine, parts, pool_files
+from cusal.strategies import Cusal, _calibration_strategy
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +83,57 @@ def test_labelled_rows_of_any_precision_come_in_parquet_too(tmp_path: Path, prec
     assert_as_query(cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv"), pool)
 
 
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_many_classes_of_any_precision_give_the_picks_of_query(tmp_path: Path, precision: str) -> None:
+    pool = rough_pool(precision, classes=80)
+    path, labelled = write_part(tmp_path, "pool", "npy", pool.probs), write_labelled(tmp_path, pool)
+    assert_as_query(cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv"), pool)
+
+
+def test_labelled_parts_may_differ_in_precision(tmp_path: Path) -> None:
+    pool = rough_pool("float64", classes=80)
+    folder = tmp_path / "labelled"
+    folder.mkdir()
+    single = pool.reference[:30].astype(np.float32)
+    np.savez(folder / "a.npz", probs=single, labels=pool.labels[:30])
+    np.savez(folder / "b.npz", probs=pool.reference[30:], labels=pool.labels[30:])
+    picks = cusal.score_files(
+        write_part(tmp_path, "pool", "npy", pool.probs), folder, batch_size=40, out=tmp_path / "picks.csv"
+    )
+    assert_as_query(picks, pool._replace(reference=np.concatenate([single, pool.reference[30:]])))
+
+
+@pytest.mark.parametrize("classes", [4, 80])
+def test_labelled_points_are_prepared_once_for_all_tiles(
+    tmp_path: Path, classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = pruned_few_classes if classes == 4 else pruned_many_classes
+    prepared: list[int] = []
+    build = module.build
+
+    def counted(reference: Rows, *rest: Any) -> Any:
+        prepared.append(len(reference))
+        return build(reference, *rest)
+
+    monkeypatch.setattr(module, "build", counted)
+    monkeypatch.setattr(parts, "TILE_ROWS", 100)
+    monkeypatch.setattr(pruned, "SAMPLE", 0)  # the share of pairs that matter is not sampled
+    monkeypatch.setattr(_calibration_strategy, "is_small", lambda *_: False)
+    pool = make_pool(classes=classes)
+    path, labelled = write_part(tmp_path, "pool", "npy", pool.probs), write_labelled(tmp_path, pool)
+    cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv")
+    assert prepared == [len(pool.reference)]
+
+
 def test_every_row_is_checked_once(tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    check = pool_files.as_probs
+    check = pool_files.UnitRows
 
-    def counted(values: np.ndarray) -> np.ndarray:
+    def counted(values: np.ndarray, name: str) -> UnitRows:
         seen.append(len(values))
-        return check(values)
+        return check(values, name)
 
-    monkeypatch.setattr(pool_files, "as_probs", counted)
+    monkeypatch.setattr(pool_files, "UnitRows", counted)
     path, labelled = write_part(tmp_path, "pool", "columns", pool.probs), write_labelled(tmp_path, pool)
     cusal.score_files(path, labelled, batch_size=5, out=tmp_path / "picks.csv")
     assert sum(seen) == len(pool.probs) + len(pool.reference)

@@ -11,12 +11,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._types import Floats
+from cusal._checks import Rows
 
 CHUNK_BYTES = 1 << 19  # larger arrays go back to the system when freed, and taking them again costs time
 
 
-def over_rows(rows: Floats, work: Callable[[slice, NDArray[np.float64]], None], *, most: int = CHUNK_BYTES) -> None:
+def over_rows(rows: Rows, work: Callable[[slice, NDArray[np.float64]], None], *, most: int = CHUNK_BYTES) -> None:
     """Call `work(where, rows[where])` for chunks of up to `most` rows, in float64, on NUMBA_NUM_THREADS threads."""
     threads = numba.config.NUMBA_NUM_THREADS
     step = max(1, min(most, CHUNK_BYTES // (8 * rows.shape[1]), -(-len(rows) // (4 * threads))))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._checks import Rows
 from cusal._types import Floats, Indices
 from cusal.calibration.kernel import log_clamped, log_constants
 
@@ -18,7 +19,7 @@ TILE_NUMBERS = 1 << 18  # float64 numbers in one tile: 2 MB
 
 
 def iterate_log_mass(
-    pool: Floats, reference: Floats, labels: Indices, *, bandwidth: float, leave_one_out: bool = False
+    pool: Floats, reference: Rows, labels: Indices, *, bandwidth: float, leave_one_out: bool = False
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Yield (rows, log mass by class of these pool rows); with `leave_one_out` pool row j skips reference row j."""
     order = np.argsort(labels, kind="stable")

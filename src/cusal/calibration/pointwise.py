@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from cusal._checks import UnitRows, as_array, as_labels, as_positive, as_probs, as_scores, as_unchecked_probs
+from cusal._checks import Rows, UnitRows, as_array, as_labels, as_positive, as_probs, as_scores, as_unchecked_probs
 from cusal._types import Floats, Indices
 from cusal.calibration.dense import iterate_log_mass
 from cusal.calibration.estimator import Estimator
@@ -120,7 +120,7 @@ def pointwise_error(
 
 
 def estimate_errors(
-    pool: Floats, reference: Floats, labels: Indices, estimator: Estimator, *, tolerance: float = TOLERANCE
+    pool: Floats, reference: Rows, labels: Indices, estimator: Estimator, *, tolerance: float = TOLERANCE
 ) -> PointwiseError:
     """Return the estimate for checked probabilities; a tolerance of 0, or no labelled points, takes the dense sum."""
     return Evidence(reference, labels, estimator, tolerance=tolerance).errors(pool)
@@ -129,9 +129,7 @@ def estimate_errors(
 class Evidence:
     """Checked labelled points, prepared once for any number of pools; see `estimate_errors`."""
 
-    def __init__(
-        self, reference: Floats, labels: Indices, estimator: Estimator, *, tolerance: float = TOLERANCE
-    ) -> None:
+    def __init__(self, reference: Rows, labels: Indices, estimator: Estimator, *, tolerance: float = TOLERANCE) -> None:
         self.reference, self.labels, self.estimator, self.tolerance = reference, labels, estimator, tolerance
 
     def errors(self, pool: Floats) -> PointwiseError:
@@ -176,7 +174,7 @@ def two_columns(scores: Floats) -> NDArray[np.float64]:
 
 
 def dense(
-    pool: Floats, reference: Floats, labels: Indices, estimator: Estimator
+    pool: Floats, reference: Rows, labels: Indices, estimator: Estimator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return (error, log density) from the sum over all pairs, against which the pruned form is tested."""
     error, log_density = np.empty(len(pool)), np.empty(len(pool))

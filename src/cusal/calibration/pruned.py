@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from cusal._checks import Rows, UnitRows
 from cusal._types import Floats, Indices
 from cusal.calibration import pruned_few_classes, pruned_many_classes
 from cusal.calibration.chunks import over_rows
@@ -58,7 +59,7 @@ Score = Callable[[Array], tuple[Array, Array]]
 
 def pointwise(
     pool: Floats,
-    reference: Floats,
+    reference: Rows,
     labels: Indices,
     estimator: Estimator,
     *,
@@ -71,7 +72,7 @@ def pointwise(
 class Pruned:
     """Labelled points, prepared when they are first needed and once for all pools that are held against them."""
 
-    def __init__(self, reference: Floats, labels: Indices, estimator: Estimator, tolerance: float) -> None:
+    def __init__(self, reference: Rows, labels: Indices, estimator: Estimator, tolerance: float) -> None:
         self._reference, self._labels, self._estimator = reference, labels, estimator
         self._settings = _slack(reference, estimator, tolerance), float(estimator.bandwidth)
 
@@ -96,12 +97,12 @@ class Pruned:
         return _by_rows(_many_classes(self._reference, self._labels, self._settings), self._estimator)
 
 
-def _slack(reference: Floats, estimator: Estimator, tolerance: float) -> float:
+def _slack(reference: Rows, estimator: Estimator, tolerance: float) -> float:
     p = estimator.p
     return math.log(len(reference) * p * 1.01 ** (p - 1) / tolerance) + 1
 
 
-def _few_classes(reference: Floats, labels: Indices, estimator: Estimator, settings: tuple[float, float]) -> Score:
+def _few_classes(reference: Rows, labels: Indices, estimator: Estimator, settings: tuple[float, float]) -> Score:
     """Return the function that returns (error, log density) of a chunk of pool rows, float64."""
     tiles = pruned_few_classes.build(reference, labels, settings[1])
 
@@ -140,19 +141,26 @@ def _differences(largest: Array, mass: Array, log_density: Array, q: Array, esti
     return difference if estimator.p == 1 else np.asarray(difference**estimator.p)
 
 
-def _share_computed(pool: Floats, reference: Floats, labels: Indices, settings: tuple[float, float]) -> float:
+def _share_computed(pool: Floats, reference: Rows, labels: Indices, settings: tuple[float, float]) -> float:
     """Return the share of pairs that the pruned sum would compute in full, from a sample of both sets, evenly apart."""
     size = min(SAMPLE, len(pool) // 8)
     if size == 0:
         return 0.0
     probs = np.ascontiguousarray(pool[:: len(pool) // size][:size], dtype=np.float64)
     every = max(1, len(reference) // SAMPLE_LABELLED)
-    add_up = _many_classes(reference[::every], labels[::every], settings)
+    add_up = _many_classes(_every(every, reference), labels[::every], settings)
     computed = add_up(log_clamped(probs), probs, (np.empty(size), np.empty(probs.shape)))
     return computed / (size * len(labels[::every]))
 
 
-def _dense_in_parts(pool: Floats, reference: Floats, labels: Indices, estimator: Estimator) -> tuple[Array, Array]:
+def _every(step: int, rows: Rows) -> Rows:
+    """Return every n-th row, stored as all of them are: compiled code has one form for both."""
+    if isinstance(rows, UnitRows):
+        return UnitRows(np.ascontiguousarray(rows.rows[::step]), "labelled_probs")
+    return np.ascontiguousarray(rows[::step])
+
+
+def _dense_in_parts(pool: Floats, reference: Rows, labels: Indices, estimator: Estimator) -> tuple[Array, Array]:
     """Return the dense sum, a part of the pool on each thread.
 
     The products run on one thread each: threads of theirs would wait for each other busily where processors are shared.
@@ -179,13 +187,17 @@ class _Part:
         return self.rows[self.start + where.start : self.start + where.stop]
 
 
-def _many_classes(reference: Floats, labels: Indices, settings: tuple[float, float]) -> Adder:
+def _many_classes(reference: Rows, labels: Indices, settings: tuple[float, float]) -> Adder:
     """Return the function that fills in (largest log k, mass by class in units of it) for a chunk of pool rows.
 
     It returns the number of kernels that it computed.
     """
-    points = pruned_many_classes.build(reference, labels, settings[1])
+    if isinstance(reference, UnitRows):
+        stored, sums = reference.rows, reference.sums()
+    else:
+        stored, sums = reference, np.ones(len(labels))
+    points = pruned_many_classes.build(reference, labels, sums, settings[1])
     # float16 is copied, because compiled code cannot read it; nothing else is
-    rows = np.asarray(reference, dtype=np.float64 if reference.dtype == np.float64 else np.float32).view()
+    rows = np.asarray(stored, dtype=np.float64 if stored.dtype == np.float64 else np.float32).view()
     rows.flags.writeable = False  # one compiled form for arrays and read-only memory maps
     return lambda log_q, q, into: pruned_many_classes.add_up(log_q, q, points, rows, settings, into)

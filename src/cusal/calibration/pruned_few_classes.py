@@ -21,7 +21,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cusal._types import Floats, Indices
+from cusal._checks import Rows
+from cusal._types import Indices
 from cusal.calibration.chunks import over_rows
 from cusal.calibration.numba_math import exp_below_zero, log_above, log_gamma_1p
 
@@ -46,7 +47,7 @@ class Tiles(NamedTuple):
     heavy: Array
 
 
-def build(reference: Floats, labels: Indices, bandwidth: float) -> Tiles:
+def build(reference: Rows, labels: Indices, bandwidth: float) -> Tiles:
     """Return the tiles of a reference (n, K) with its labels (n,); its rows are read twice."""
     count, classes = reference.shape
     top = np.empty(count, dtype=np.int64)

@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cusal._checks import Rows
 from cusal._types import Floats, Indices
 from cusal.calibration.chunks import over_rows
 from cusal.calibration.numba_math import PER_UNIT, log_above, log_gamma_1p, log_gamma_1p_small
@@ -35,6 +36,7 @@ class Points(NamedTuple):
     order: Indices  # (blocks * BLOCK,) position of each in the reference
     labels: Indices
     constant: Array  # c_i
+    scale: Array  # b, times the sum of the stored row that h_i is a fraction of
     top_offset: Array  # a_i({t})
     top_weight: Array  # h_it / b
     offset: Array  # a_i of the FEW largest
@@ -46,8 +48,8 @@ class Points(NamedTuple):
     low: Array  # (blocks,) min h_it / b
 
 
-def build(reference: Floats, labels: Indices, bandwidth: float) -> Points:
-    """Return the points of a reference (n, K) with its labels (n,); each row is read once."""
+def build(reference: Rows, labels: Indices, sums: Array, bandwidth: float) -> Points:
+    """Return the points of a reference (n, K) with its labels (n,) and the sums (n,) of its rows as they are stored."""
     count, classes = reference.shape
     constant, top_offset, offset = (np.empty(count) for _ in range(3))
     weight, chosen = np.empty((count, FEW)), np.empty((count, FEW), dtype=np.int32)
@@ -72,6 +74,7 @@ def build(reference: Floats, labels: Indices, bandwidth: float) -> Points:
         order=order,
         labels=labels[order],
         constant=constant[order],
+        scale=bandwidth * sums[order],
         top_offset=top_offset,
         top_weight=weight[order, 0],
         offset=offset,
@@ -152,10 +155,10 @@ def add_up(
             blocks = (points.first[t], points.first[t + 1]) if turn < 2 else (0, len(bound))
             end, best = _near(blocks, log_q[r], points, largest - reach, (bound, near, value), count)
             if end > count:
-                largest = max(largest, _log_kernel(near[best], log_q[r], points, rows, bandwidth))
+                largest = max(largest, _log_kernel(near[best], log_q[r], points, rows))
             for s in range(count, end):
                 if value[s] >= largest - reach:
-                    near[count], value[count] = near[s], _log_kernel(near[s], log_q[r], points, rows, bandwidth)
+                    near[count], value[count] = near[s], _log_kernel(near[s], log_q[r], points, rows)
                     largest = max(largest, value[count])
                     count += 1
         computed += count
@@ -215,9 +218,9 @@ def _few_largest(i: int, log_q: Array, points: Points) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _log_kernel(i: int, log_q: Array, points: Points, rows: Floats, bandwidth: float) -> float:
+def _log_kernel(i: int, log_q: Array, points: Points, rows: Floats) -> float:
     row = rows[points.order[i]]
     product = 0.0
     for j in range(len(log_q)):
         product += row[j] * log_q[j]
-    return float(points.constant[i] + product / bandwidth)
+    return float(points.constant[i] + product / points.scale[i])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from cusal._arrays import load_arrays
+from cusal._checks import UnitRows
 from cusal._files import write_whole, writing
 from cusal._version import __version__
 from cusal.errors import DataError
@@ -28,7 +29,8 @@ class Checkpoint:
     def __init__(self, out: Path, scorer: Scorer) -> None:
         self.folder = out.with_name(f"{out.name}.partial")
         evidence = hashlib.sha256()
-        for array in scorer.reference:
+        probs, labels = scorer.reference
+        for array in (probs.rows if isinstance(probs, UnitRows) else probs, labels):
             evidence.update(f"{array.dtype} {array.shape}".encode())
             evidence.update(np.ascontiguousarray(array).view(np.uint8).data)
         self.scorer = [__version__, scorer.request.identity, evidence.hexdigest()]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cusal._types import Floats
 
 TILE_ROWS = 1 << 16
-TILE_NUMBERS = 1 << 24  # of one tile: 64 MB of float32
+TILE_NUMBERS = 1 << 22  # of one tile: 16 MB of float32
 
 
 class Column(NamedTuple):

@@ -2,7 +2,7 @@
 
 A part is one file in a format of `cusal.scale.formats`; a folder is its parts in name order. Rows are numbered through
 all parts. Opening a pool reads headers alone, so that a wrong part is known before the first row is scored. Every row,
-of the pool and of the labelled points, passes `as_probs` here, once.
+of the pool and of the labelled points, is checked here, once.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._checks import as_probs
+from cusal._checks import UnitRows, as_unchecked_probs
 from cusal._files import reading
 from cusal.errors import DataError, InvalidInput
 from cusal.scale import formats
@@ -64,13 +64,14 @@ def cut_into_chunks(parts: Sequence[Part], rows: int | None = None) -> list[Chun
     return [chunk for chunk in chunks if chunk.rows]
 
 
-def iterate_tiles(chunk: Chunk) -> Iterator[Tile]:
-    """Yield the rows of a chunk in order, checked to be probabilities."""
+def iterate_tiles(chunk: Chunk, *, as_stored: bool = False) -> Iterator[Tile]:
+    """Yield the rows of a chunk in order, checked to be probabilities and divided by their sums, or as they are."""
     row, stop = chunk.first_row, chunk.first_row + chunk.rows
     path = chunk.part.path
     with reading(path), _unchanged(chunk.part):
         for tile in _gather(formats.find(path).read(chunk), tile_rows(chunk.part.classes)):
-            yield _checked(tile, chunk, row)
+            checked = _checked(tile, chunk, row)
+            yield tile if as_stored else tile._replace(probs=checked[:])
             row += len(tile.probs)
         if row != stop:
             raise DataError(f"{path} ends at row {row}, expected {stop}; write it again.")
@@ -157,13 +158,13 @@ def _join(tiles: list[Tile]) -> Tile:
     return Tile(np.concatenate([tile.probs for tile in tiles]), np.concatenate(beside) if beside else None)
 
 
-def _checked(tile: Tile, chunk: Chunk, row: int) -> Tile:
+def _checked(tile: Tile, chunk: Chunk, row: int) -> UnitRows:
     if not chunk.part.column.is_label and tile.beside is not None and not _are_ids(tile.beside):
         kind = type(tile.beside[0]).__name__
         raise DataError(f"{chunk.part.path}: ids are {kind}; expected whole numbers or text. Convert them to text.")
     try:
         with np.errstate(all="ignore"):  # garbage overflows before it is refused
-            return tile._replace(probs=as_probs(tile.probs))
+            return UnitRows(as_unchecked_probs(tile.probs), "probs")
     except InvalidInput as error:
         text = re.sub(
             r"^probs: row (\d+)", lambda found: f"probs: {chunk.locate(row + int(found[1]))}", str(error), count=1

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal._checks import Rows
 from cusal._prefetch import read_ahead
-from cusal._types import Floats, Indices, Keys
+from cusal._types import Indices, Keys
 from cusal.scale.candidates import Candidates, from_cut
 from cusal.scale.parts import Chunk, Tile
 from cusal.scale.pool_files import iterate_tiles
@@ -23,7 +24,7 @@ class Scorer:
     """Finds the candidates of a chunk; the same object is sent to every worker."""
 
     request: Request
-    reference: tuple[Floats, Indices]
+    reference: tuple[Rows, Indices]
     kept: Memory = field(default_factory=dict, init=False, repr=False, compare=False)  # from the labelled points alone
 
     def __getstate__(self) -> dict[str, Any]:
