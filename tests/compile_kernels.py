@@ -15,4 +15,4 @@ for classes in (10, 60):  # one kernel for few classes, another for many
 
 pool, reference = (rng.dirichlet(np.ones(10), 3000) for _ in range(2))  # enough labelled points to bound errors first
 cusal.query(pool, reference, rng.integers(0, 10, 3000), batch_size=5)
-_direct_convolution.run(torch.zeros(1, 1, 4, 4), [torch.zeros(1, 1, 1, 1)] * 2, [torch.zeros(1)] * 2)
+_direct_convolution.run(torch.zeros(1, 1, 16, 16), [torch.zeros(1, 1, 5, 5)] * 2, [torch.zeros(1)] * 2)
