@@ -112,6 +112,8 @@ def plain(values: Any) -> list[Any]:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InvalidInput("labels has masked values; give a class for each item, or skip those without.")
     listed = as_listed(values, "labels")
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return listed  # of plain values already; there can be many
     return [value.item() if _is_scalar_array(value) else value for value in listed]
 
 
