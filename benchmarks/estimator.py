@@ -3,6 +3,7 @@
     python benchmarks/estimator.py            all sizes, some minutes
     python benchmarks/estimator.py --quick    a tenth of each pool, a minute or two
     python benchmarks/estimator.py --hundred  the cases of 100 classes alone, twice, into estimator_hundred.json
+    python benchmarks/estimator.py --small    the small pools alone
 
 The predictions are real: MNIST and CIFAR-10 test probabilities (10 classes) and ImageNet logits of Tiny-ImageNet
 images (100 and 1000 classes), both under CUSAL_DATA. Larger sets are drawn from them with replacement and Gaussian
@@ -31,7 +32,7 @@ import numpy as np
 import torch
 from scipy.special import softmax
 
-from cusal.calibration import Estimator, pruned
+from cusal.calibration import Estimator, pointwise_error, pruned
 from cusal.calibration.kernel import log_kernel
 
 DATA = Path(os.environ.get("CUSAL_DATA", "data"))
@@ -57,9 +58,10 @@ BANDWIDTHS = [
     *((source, classes, b) for source, classes in (("mnist", 10), ("imagenet", 100)) for b in (0.01, 0.1, 1.0)),
     *(("imagenet", 1000, b) for b in (0.1, 0.3, 1.0)),
 ]
-SMALL_POOLS = [  # m items, 5,000 labelled points: preparing them takes most of the time
-    (source, classes, m, b)
+SMALL_POOLS = [  # m items of n labelled points: preparing these takes most of the time
+    (source, n, classes, m, b)
     for source, classes in (("mnist", 10), ("imagenet", 100), ("imagenet", 1000))
+    for n in (420, 5_000)
     for b in (0.001, 1.0)
     for m in (1, 8, 32, 64, 200)
 ]
@@ -74,11 +76,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a tenth of each pool")
     parser.add_argument("--hundred", action="store_true", help="the cases of 100 classes alone, twice")
+    parser.add_argument("--small", action="store_true", help="the small pools alone; the other figures stay")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     torch.set_num_threads(THREADS)
     share = 10 if options.quick else 1
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.small:
+        stored = options.out / "estimator.json"
+        stored.write_text(json.dumps(json.loads(stored.read_text()) | {"small_pools": small_pools()}, indent=1) + "\n")
+        return
     if options.hundred:
         hundred_classes(share, options.out)
         return
@@ -89,10 +96,7 @@ def main() -> None:
         compare_bandwidth(f"b = {b:g}", problem(source, 5_000, min(5_000, 2_000_000 // classes) // share, classes), b)
         for source, classes, b in BANDWIDTHS
     ]
-    small = [
-        compare_bandwidth(f"m = {m}, b = {b:g}", problem(source, 5_000, m, classes), b, patience=1)
-        for source, classes, m, b in SMALL_POOLS
-    ]
+    small = small_pools()
     sizes = {axis: [growth(axis, size, share) for size in values] for axis, values in GROWTH.items()}
     draw(sizes, options.out / "estimator_growth.png")
     record = {
@@ -105,6 +109,25 @@ def main() -> None:
     }
     (options.out / "estimator.json").write_text(json.dumps(record, indent=1) + "\n")
     print(f"written to {options.out / 'estimator.json'} and estimator_growth.png")
+
+
+def small_pools() -> list[dict[str, Any]]:
+    """Measure what `pointwise_error` chooses for a few items, checks included."""
+    rows = []
+    for source, labelled, classes, size, bandwidth in SMALL_POOLS:
+        pool, reference, labels = problem(source, labelled, size, classes)
+
+        def ours(given: Problem = (pool, reference, labels), bandwidth: float = bandwidth) -> np.ndarray:
+            return pointwise_error(*given, bandwidth=bandwidth).error
+
+        def rival(given: Problem = (pool, reference, labels), bandwidth: float = bandwidth) -> np.ndarray:
+            return dense(*given, bandwidth)
+
+        ours()
+        times = timed({"fast": ours, "dense": rival}, patience=0.5, most=30)
+        rows.append(summary(f"m = {size}, b = {bandwidth:g}", pool, reference, times["fast"], times["dense"]))
+        show(rows[-1])
+    return rows
 
 
 def hundred_classes(share: int, out: Path, runs: int = 2) -> None:
@@ -198,11 +221,11 @@ def estimate(pool: np.ndarray, reference: np.ndarray, labels: np.ndarray, bandwi
     return pruned.pointwise(pool, reference, labels, Estimator(bandwidth), tolerance=TOLERANCE)[0]
 
 
-def timed(calls: dict[str, Callable[[], Any]], patience: float = 8.0) -> dict[str, dict[str, Any]]:
-    """Call each in turn until `patience` seconds are over, at least twice; give the best times and the last result."""
+def timed(calls: dict[str, Callable[[], Any]], patience: float = 8.0, most: int = 7) -> dict[str, dict[str, Any]]:
+    """Call each in turn until `patience` seconds are over, twice to `most` times; give the best and the last result."""
     best: dict[str, dict[str, Any]] = {name: {"seconds": np.inf, "cpu": np.inf, "all": []} for name in calls}
     begin, rounds = time.perf_counter(), 0
-    while rounds < 2 or (rounds < 7 and time.perf_counter() - begin < patience):
+    while rounds < 2 or (rounds < most and time.perf_counter() - begin < patience):
         for name, call in calls.items():
             clock, cpu = time.perf_counter(), time.process_time()
             best[name]["result"] = call()

@@ -163,6 +163,19 @@ def test_other_powers_follow_the_formula(tolerance):
     assert (p2 >= p1**2 / 3 - 1e-9).all()  # Cauchy-Schwarz
 
 
+@pytest.mark.parametrize("bandwidth", [1e-3, 1.0])
+@pytest.mark.parametrize("classes", [10, 60])
+def test_a_few_items_have_the_errors_that_they_have_among_many(classes, bandwidth):
+    rng = np.random.default_rng(3)
+    pool, labelled = simplex(rng, 400, classes, 0.1), simplex(rng, 300, classes, 0.1)
+    labels = rng.integers(0, classes, 300)
+    many = pointwise_error(pool, labelled, labels, bandwidth=bandwidth)
+    for count in (1, 20, 150):
+        few = pointwise_error(pool[:count], labelled, labels, bandwidth=bandwidth)
+        assert np.allclose(few.error, many.error[:count], rtol=0, atol=2e-9)
+        assert np.allclose(few.log_density, many.log_density[:count], rtol=0, atol=1e-8)
+
+
 def test_one_column_of_scores_is_half_the_two_column_error():
     rng = np.random.default_rng(4)
     pool, reference, labels = rng.random(20), rng.random(15), rng.integers(2, size=15)

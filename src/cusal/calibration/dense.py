@@ -22,16 +22,20 @@ def iterate_log_mass(
     pool: Floats, reference: Rows, labels: Indices, *, bandwidth: float, leave_one_out: bool = False
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Yield (rows, log mass by class of these pool rows); with `leave_one_out` pool row j skips reference row j."""
-    order = np.argsort(labels, kind="stable")
+    small = labels.astype(np.min_scalar_type(reference.shape[1]))  # numbers of few bits are sorted in one go
+    order = np.argsort(small, kind="stable")
     across = max(1, min(len(reference), TILE_NUMBERS // max(64, reference.shape[1])))
     parts = [order[begin : begin + across] for begin in range(0, len(order), across)]
-    constants = [log_constants(reference[part], bandwidth) for part in parts]  # the same for every pool tile
+    constants: list[NDArray[np.float64]] = []  # the same for every pool tile
     down = max(1, TILE_NUMBERS // max(across, reference.shape[1]))
     for start in range(0, len(pool), down):
         rows = slice(start, min(start + down, len(pool)))
         tile = _Tile(pool[rows], bandwidth)
-        for part, constant in zip(parts, constants, strict=True):
-            tile.add(reference[part], constant, labels[part], skip=part - start if leave_one_out else None)
+        for number, part in enumerate(parts):
+            points = np.asarray(reference[part], dtype=np.float64)
+            if start == 0:
+                constants.append(log_constants(points, bandwidth))
+            tile.add(points, constants[number], labels[part], skip=part - start if leave_one_out else None)
         yield rows, tile.log_mass()
 
 
@@ -43,9 +47,11 @@ class _Tile:
         self.highest = np.full((len(pool), 1), -np.inf)
         self.mass = np.zeros(pool.shape)
 
-    def add(self, reference: Floats, constant: NDArray[np.float64], labels: Indices, *, skip: Indices | None) -> None:
+    def add(
+        self, reference: NDArray[np.float64], constant: NDArray[np.float64], labels: Indices, *, skip: Indices | None
+    ) -> None:
         """Add reference rows that are sorted by label; column i leaves out the pool row `skip[i]`, if it is here."""
-        block = self.scaled_log @ reference.astype(np.float64).T  # (pool, reference)
+        block = self.scaled_log @ reference.T  # (pool, reference)
         block += constant
         if skip is not None:
             here = np.flatnonzero((skip >= 0) & (skip < len(block)))

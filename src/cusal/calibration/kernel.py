@@ -23,9 +23,10 @@ SMALLEST = np.finfo(np.float64).tiny
 
 def log_constants(reference: Floats, bandwidth: float) -> NDArray[np.float64]:
     """Return c_i for each reference row, (n,)."""
-    scaled = reference.astype(np.float64) / bandwidth
+    scaled = np.asarray(reference, dtype=np.float64) / bandwidth
+    scaled += 1
     classes = reference.shape[1]
-    return np.asarray(gammaln(1 / bandwidth + classes) - gammaln(scaled + 1).sum(axis=1))
+    return np.asarray(gammaln(1 / bandwidth + classes) - gammaln(scaled, out=scaled).sum(axis=1))
 
 
 def log_clamped(probs: Floats) -> NDArray[np.float64]:

@@ -29,6 +29,10 @@ from cusal.errors import InvalidInput
 TOLERANCE = 1e-9  # how far the pruned sum may be from the dense one
 # Up to this much work, the dense sum takes less time (70 ms) than loading the compiled code of the pruned one does.
 SMALL = 4_000_000
+FEW_CLASSES = 32  # up to this many, a product over all classes costs the pruned sum no more than a finer bound
+# As measured: so few rows, or with many classes labelled numbers, do not pay for bounds, and a wide kernel has no use
+# for them.
+FEW_ROWS, FEW_NUMBERS, WIDE = 32, 64_000, 0.3
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,9 @@ def pointwise_error(
         raise InvalidInput("there are no labelled points; without a density floor the error needs at least one.")
     if tolerance != 0:
         tolerance = as_positive(tolerance, "tolerance")
-    estimate = estimate_errors(pool, reference, labels, estimator, tolerance=0 if one_column else tolerance)
+    if one_column or _dense_is_faster(len(pool), reference, bandwidth):
+        tolerance = 0
+    estimate = estimate_errors(pool, reference, labels, estimator, tolerance=tolerance)
     # Both columns of a two-class problem err by the same amount.
     return replace(estimate, error=estimate.error / 2) if one_column else estimate
 
@@ -152,6 +158,14 @@ class Evidence:
         return Pruned(self.reference, self.labels, self.estimator, self.tolerance)
 
 
+def _dense_is_faster(rows: int, reference: Floats, bandwidth: float) -> bool:
+    """Return whether the dense sum takes no longer for few pool rows than bounds of the labelled points."""
+    if reference.shape[1] <= FEW_CLASSES:
+        return rows <= (8 * FEW_ROWS if bandwidth >= WIDE else FEW_ROWS)
+    # with fewer than 8 rows the pruned sum draws no sample
+    return (bandwidth >= WIDE and 8 <= rows <= 8 * FEW_ROWS) or (reference.size <= FEW_NUMBERS and rows <= 2 * FEW_ROWS)
+
+
 def is_small(pool: Floats, reference: Floats) -> bool:
     """Return whether the dense sum is so quick that compiled code need not be loaded for it."""
     return len(pool) * (len(reference) + 4 * int(reference.shape[1])) <= SMALL
@@ -181,14 +195,18 @@ def dense(
     for rows, log_mass in iterate_log_mass(pool, reference, labels, bandwidth=estimator.bandwidth):
         with np.errstate(divide="ignore"):
             log_density[rows] = logsumexp(log_mass, axis=1)
-        error[rows] = error_from_mass(log_mass, pool[rows], estimator)
+        error[rows] = error_from_mass(log_mass, pool[rows], estimator, log_density[rows])
     return error, log_density
 
 
-def error_from_mass(log_mass: NDArray[np.float64], probs: Floats, estimator: Estimator) -> NDArray[np.float64]:
-    """Return sum_k |ratio_k - q_k|^p from the log mass by class, (rows, classes)."""
-    with np.errstate(divide="ignore"):
-        divisor = logsumexp(log_mass, axis=1, keepdims=True)
+def error_from_mass(
+    log_mass: NDArray[np.float64], probs: Floats, estimator: Estimator, log_density: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return sum_k |ratio_k - q_k|^p from the log mass by class, (rows, classes), and its sum if that is known."""
+    if log_density is None:
+        with np.errstate(divide="ignore"):
+            log_density = logsumexp(log_mass, axis=1)
+    divisor = log_density[:, None]
     if estimator.density_floor is not None:
         divisor = np.maximum(divisor, np.log(estimator.density_floor))
     difference = np.abs(np.exp(log_mass - divisor) - probs)

@@ -47,9 +47,8 @@ from cusal.calibration import pruned_few_classes, pruned_many_classes
 from cusal.calibration.chunks import over_rows
 from cusal.calibration.estimator import Estimator
 from cusal.calibration.kernel import log_clamped
-from cusal.calibration.pointwise import dense
+from cusal.calibration.pointwise import FEW_CLASSES, dense
 
-FEW_CLASSES = 32  # up to this many, a product over all classes costs no more than a finer bound
 SAMPLE, SAMPLE_LABELLED = 32, 512  # rows of the pool and of the reference that tell how many pairs matter
 DENSE_FROM = 0.25  # the share of pairs from which on all of them in one matrix product are faster, as measured
 Array = NDArray[np.float64]
