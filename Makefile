@@ -96,6 +96,7 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 	$(BIN)/python benchmarks/image_features.py
 	$(BIN)/python benchmarks/sentences.py
 	$(BIN)/python benchmarks/large_pools.py --sizes 20000,100000,300000 --keep
+	$(BIN)/python benchmarks/neighbour_libraries.py --sizes 100000
 	$(BIN)/python benchmarks/label_start.py
 	$(BIN)/python benchmarks/report.py
 	$(PEERS)/bin/python benchmarks/strategies.py --out benchmarks/results/strategies_quick.json
