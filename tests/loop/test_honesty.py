@@ -64,6 +64,12 @@ def test_a_warm_model_is_recalibrated_by_what_was_said_before():
         query = session.ask(10)
         session.tell(query.indices, Y[query.indices])
     assert session.calibration.evidence == session.estimate_accuracy().labels == 30
+    assert session.recalibration.weights.tolist() == pytest.approx([0.95**2] * 10 + [0.95] * 10 + [1.0] * 10)
+    with np.errstate(divide="ignore"):
+        logs = np.log(session.recalibration.probs)
+    assert session.recalibration.temperature == fit_temperature(
+        logs, session.recalibration.labels, weights=session.recalibration.weights
+    )
 
 
 @pytest.mark.parametrize(("method", "strength"), [("prequential", 5.0), ("cross-fit", 0.0)])

@@ -70,6 +70,28 @@ def test_rows_that_give_their_label_nothing_say_nothing():
     assert np.isfinite(fit_temperature(zero, [1]))
 
 
+def test_weights_count_rows_as_often_as_they_say():
+    rng = np.random.default_rng(3)
+    logits, labels, times = rng.normal(size=(40, 4)) * 3, rng.integers(0, 4, 40), rng.integers(0, 4, 40)
+    expected = fit_temperature(np.repeat(logits, times, axis=0), np.repeat(labels, times))
+    assert fit_temperature(logits, labels, weights=times) == pytest.approx(expected, rel=1e-6)
+    assert fit_temperature(logits, labels, weights=np.ones(40)) == fit_temperature(logits, labels)
+    assert fit_temperature(logits, labels, weights=np.zeros(40)) == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [[1.0, 1.0]], [1.0, -1.0], [1.0, np.nan]])
+def test_bad_weights_are_named(weights):
+    with pytest.raises(InvalidInput, match="weights of shape"):
+        fit_temperature([[0.0, 1.0], [1.0, 0.0]], [0, 1], weights=weights)
+
+
+def test_confident_mistakes_count_however_small_their_probability():
+    """Clipped at 1e-7, a mistake at 1e-20 would look like one at 1e-7."""
+    sure = np.array([[0.0, -46.0]] * 9 + [[-46.0, 0.0]])  # 1e-20
+    temperature = fit_temperature(sure, np.zeros(10, dtype=int), strength=0)
+    assert temperature > fit_temperature(np.maximum(sure, np.log(1e-7)), np.zeros(10, dtype=int), strength=0) * 2
+
+
 def test_huge_logits_stay_finite():
     assert np.isfinite(fit_temperature(np.array([[1e300, -1e300], [-1e5, 1e5]]), [0, 0]))
 

@@ -8,6 +8,10 @@ Evidence are predictions of labelled items by models that had not seen their lab
 "auto" takes the first where five cold fits take less than two seconds, and the second otherwise, with a discount of
 .9 for every round that passed since. Items drawn at random weigh five times as much as picks, which are not like the
 pool; and out-of-fold predictions weigh the more, the more their items look like open ones (`likeness`).
+
+A network that continues from its last fit is over-confident from the first round on, and its mistakes may have
+probabilities of 1e-20: there "auto" is a temperature without the guard and the clipping that serve light models, all
+items weigh the same, and the discount is .95 (`benchmarks/network_evidence.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +39,7 @@ from cusal.strategies._query_result import Query
 
 Recalibrate = Literal["auto", "vector", "prequential", "cross-fit", "held-out"]
 PRIOR = {"prequential": 5.0, "cross-fit": 0.0, "held-out": 0.0}  # strength of the prior around a temperature of 1
-DISCOUNT = 0.9  # of prequential evidence, for every round that passed since
+DISCOUNT, WARM_DISCOUNT = 0.9, 0.95  # of prequential evidence, for every round that passed since
 MOST_LABELS, MOST_OPEN = 5000, 2000  # between which distances are measured; with more labels, weights matter no more
 AnyRecalibration = Recalibration | GuardedRecalibration
 
@@ -140,6 +144,8 @@ class Honesty:
         if self.recalibrate in PRIOR:
             return Recalibration(*self._pairs(self.recalibrate), PRIOR[self.recalibrate])
         found = self.found()
+        if found.folds is None and self.learner.warm:
+            return Recalibration(found.probs, found.labels, PRIOR["prequential"], found.discount)
         weights = even_weights(found.weights * self._likeness(found)) * found.discount
         return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector")
 
@@ -161,7 +167,8 @@ class Honesty:
         probs, labels = self.evidence.pairs(numbers, len(self.books.classes))
         indices = np.array([i for i in self.evidence.predictions if i in numbers], dtype=np.int64)
         age = self.origins.age(indices, self.learner.round) - 1  # the last round's picks are the newest
-        return _Found(indices, probs, labels, self.origins.drawn(indices), DISCOUNT ** np.maximum(age, 0))
+        rate = WARM_DISCOUNT if self.learner.warm else DISCOUNT
+        return _Found(indices, probs, labels, self.origins.drawn(indices), rate ** np.maximum(age, 0))
 
     def _likeness(self, found: _Found) -> Floats:
         """Return what evidence weighs by how much it looks like the open items, (n,); all the same without vectors.

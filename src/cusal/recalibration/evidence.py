@@ -52,13 +52,16 @@ class Calibration:
         return self.evidence < PROVISIONAL_BELOW
 
 
-def temperature_of(pairs: tuple[Floats, Indices], *, strength: float) -> float:
-    """Return the temperature that fits pairs of prediction and label best; 1 if there are none."""
+def temperature_of(pairs: tuple[Floats, Indices], *, strength: float, weights: Floats | None = None) -> float:
+    """Return the temperature that fits pairs of prediction and label best; 1 if there are none.
+
+    weights: what each pair counts, (n,); all the same by default.
+    """
     probs, labels = pairs
     if len(labels) == 0:
         return 1.0
     with np.errstate(divide="ignore"):
-        return fit_temperature(np.log(probs), labels, strength=strength)
+        return fit_temperature(np.log(probs), labels, strength=strength, weights=weights)
 
 
 @dataclass

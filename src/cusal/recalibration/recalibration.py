@@ -23,11 +23,14 @@ class Recalibration:
         Their class numbers.
     strength : float
         Strength of the prior around a temperature of 1, in units of evidence.
+    weights : (n,) array, optional
+        What each pair counts; all the same by default.
     """
 
     probs: Floats
     labels: Indices
     strength: float
+    weights: Floats | None = None
 
     @classmethod
     def none(cls, classes: int) -> "Recalibration":
@@ -42,7 +45,7 @@ class Recalibration:
     @cached_property
     def temperature(self) -> float:
         """What the model's log probabilities are divided by; above 1 the model was over-confident."""
-        return temperature_of((self.probs, self.labels), strength=self.strength)
+        return temperature_of((self.probs, self.labels), strength=self.strength, weights=self.weights)
 
     def apply(self, probs: Floats) -> NDArray[np.float64]:
         """Return the recalibrated form of raw probabilities, (rows, classes)."""

@@ -2,12 +2,13 @@
 
 Guo et al. 2017, with a prior around T = 1 for the case of little evidence:
 
-    T = exp(s),   s minimises  sum_i -log softmax(z_i / T)[y_i] + (strength / 2) s^2   over [-1.5, 3]
+    T = exp(s),   s minimises  sum_i w_i (-log softmax(z_i / T)[y_i]) + (strength / 2) s^2   over [-1.5, 3]
 
 | symbol | name |
 |---|---|
 | z_i | a row of `log_probs`: logits or log probabilities, which have the same softmax |
 | y_i | `labels` |
+| w_i | `weights`, 1 by default |
 | s | log temperature, within `LOG_BOUNDS` |
 | strength | of the prior, in units of evidence; 0 is the plain fit |
 
@@ -31,7 +32,7 @@ LOG_BOUNDS = (-1.5, 3.0)
 Probs = NDArray[np.float64]
 
 
-def fit_temperature(log_probs: Any, labels: Any, *, strength: float = 5.0) -> float:
+def fit_temperature(log_probs: Any, labels: Any, *, strength: float = 5.0, weights: Any = None) -> float:
     """Return the temperature under which a model's predictions fit the labels best.
 
     Use predictions of items that the model was not fitted to.
@@ -44,6 +45,8 @@ def fit_temperature(log_probs: Any, labels: Any, *, strength: float = 5.0) -> fl
         Class numbers: the columns of `log_probs`.
     strength : float, default 5
         Strength of the prior around a temperature of 1, in units of evidence; 0 fits without a prior.
+    weights : (n,) array, optional
+        What each row counts, in units of evidence; 0 or more.
 
     Returns
     -------
@@ -53,7 +56,8 @@ def fit_temperature(log_probs: Any, labels: Any, *, strength: float = 5.0) -> fl
     Raises
     ------
     InvalidInput
-        If a row holds NaN or infinity or has no finite value, a label is not a column, or `strength` is negative.
+        If a row holds NaN or infinity or has no finite value, a label is not a column, `strength` or a weight is
+        negative, or there are not as many weights as rows.
 
     Examples
     --------
@@ -64,15 +68,16 @@ def fit_temperature(log_probs: Any, labels: Any, *, strength: float = 5.0) -> fl
     labels = as_labels(labels, count=len(scores), classes=scores.shape[1])
     if not is_real(strength) or strength != 0:
         strength = as_positive(strength, "strength")
+    counts = np.ones(len(labels)) if weights is None else _as_weights(weights, len(labels))
     own = scores[np.arange(len(labels)), labels]
     told = np.isfinite(own)
     if not told.any():
         return 1.0
-    scores, own = scores[told], own[told]
+    scores, own, counts = scores[told], own[told], counts[told]
 
     def loss(s: float) -> float:
         scale = np.exp(-s)
-        return float((logsumexp(scores * scale, axis=1) - own * scale).sum() + strength / 2 * s**2)
+        return float(((logsumexp(scores * scale, axis=1) - own * scale) * counts).sum() + strength / 2 * s**2)
 
     return float(np.exp(minimize_scalar(loss, bounds=LOG_BOUNDS, method="bounded", options={"xatol": 1e-8}).x))
 
@@ -122,3 +127,12 @@ def _as_scores(values: Any) -> Probs:
             "expected logits or log probabilities."
         )
     return scores
+
+
+def _as_weights(values: Any, count: int) -> Probs:
+    weights = as_array(values).astype(np.float64)
+    if weights.shape != (count,) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise InvalidInput(
+            f"weights of shape {weights.shape} for {count} rows; expected one finite number of 0 or more for each row."
+        )
+    return weights
