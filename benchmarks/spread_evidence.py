@@ -22,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 import cusal
 from cusal.bench.grid import read_grid
 from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration.likeness import likeness
 from successor_rules import RULES, Round, squared
 from successors import Task
 
@@ -32,6 +33,7 @@ SESSIONS = {  # rule and share of every batch that is drawn at random
     "margin": ("margin", 0.0),
     "diverse_margin": ("diverse_margin", 0.0),
     "diverse_margin, audit .1": ("diverse_margin", 0.1),
+    "random": ("margin", 1.0),
 }
 
 
@@ -47,9 +49,9 @@ def collect(task: Task, rule: str, share: float) -> list[dict[str, Any]]:
             found.append(evidence(task, model, labelled, drawn, open_rows, probs))
         audited = rng.choice(len(open_rows), round(share * task.spec.batch_size), replace=False)
         left = np.setdiff1d(np.arange(len(open_rows)), audited)
-        seen = Round(open_rows[left], probs[left], *task.space_of("lr", model), labelled, None, rng)
+        seen = Round(open_rows[left], probs[left], *task.space_of("lr", model), labelled, None, None, rng)
         seen.batch_size = task.spec.batch_size - len(audited)
-        picks = np.concatenate([audited, left[RULES[rule](seen)]]).astype(int)
+        picks = np.concatenate([audited, left[RULES[rule](seen)]] if share < 1 else [audited]).astype(int)
         labelled = np.concatenate([labelled, open_rows[picks]])
         drawn = np.concatenate([drawn, np.arange(len(picks)) < len(audited)])
     return found
@@ -59,9 +61,11 @@ def evidence(task: Task, model: Any, labelled: Any, drawn: Any, open_rows: Any, 
     """Return out-of-fold predictions, and how far items are from the labelled ones that their model was fitted to."""
     vectors = task.space_of("lr", model)[0]
     outside, apart = np.zeros((len(labelled), task.classes)), np.zeros(len(labelled))
-    for inside, out in task.folds(labelled):
+    folds = np.zeros(len(labelled), dtype=np.int64)
+    for number, (inside, out) in enumerate(task.folds(labelled)):
         outside[out] = task.probs(task.fitted("lr", labelled[inside]), labelled[out])
         apart[out] = squared(vectors[labelled[out]], vectors[labelled[inside]]).min(axis=1)
+        folds[out] = number
     test = np.zeros((len(task.test_labels), task.classes))
     test[:, model.classes_] = model.predict_proba(task.test)
     return {
@@ -69,6 +73,8 @@ def evidence(task: Task, model: Any, labelled: Any, drawn: Any, open_rows: Any, 
         "probs": outside,
         "truth": task.labels[labelled],
         "drawn": drawn,
+        "like": likeness(vectors[labelled], folds, vectors[open_rows[:2000]]),
+        "open_truth": task.labels[open_rows],
         "apart": apart,
         "open": probs.astype(np.float32),
         "open_apart": squared(vectors[open_rows], vectors[labelled]).min(axis=1),
@@ -110,9 +116,20 @@ def scaled(found: dict[str, Any], weights: np.ndarray, *, offsets: bool = True, 
     return made.apply(test) if guard else made._fit(np.ones(made.evidence, dtype=np.bool_)).apply(test)
 
 
+def as_auto(found: dict[str, Any], doubted: bool) -> np.ndarray:
+    """Return the test probabilities as a session recalibrates them, with or without its doubt of picks."""
+    drawn = found["drawn"] & (np.arange(len(found["drawn"])) >= FIRST)
+    weights = even(as_session(found) * found["like"])
+    doubt = float(weights[~drawn].sum() / weights.sum()) if doubted else 0.0
+    made = GuardedRecalibration(found["probs"], found["truth"], weights, False, doubt)
+    return made.apply(found["test"].astype(float))
+
+
 Way = Callable[[dict[str, Any]], np.ndarray]  # test probabilities after it
 WAYS: dict[str, Way] = {
     "raw": lambda found: found["test"].astype(float),
+    "auto": lambda found: as_auto(found, True),
+    "auto without doubt": lambda found: as_auto(found, False),
     "vector": lambda found: scaled(found, as_session(found)),
     "temperature": lambda found: scaled(found, as_session(found), offsets=False),
     "no guard": lambda found: scaled(found, as_session(found), guard=False),

@@ -48,12 +48,26 @@ def test_light_models_are_recalibrated_out_of_fold(recalibrate):
     assert session.predict_proba(X[:50]).sum(axis=1) == pytest.approx(np.ones(50))
 
 
+@pytest.mark.parametrize(
+    ("recalibrate", "strategy", "audit", "least", "most"),
+    [
+        ("auto", "margin", 0.0, 1.0, 1.0),
+        ("auto", "margin", 0.2, 0.3, 0.9),
+        ("auto", "random", 0.0, 0.0, 0.15),  # the first labels are of unknown origin
+        ("vector", "margin", 0.0, 0.0, 0.0),
+    ],
+)
+def test_a_temperature_is_doubted_as_far_as_labels_are_picks(recalibrate, strategy, audit, least, most):
+    assert least <= begun(strategy, audit=audit, recalibrate=recalibrate).recalibration.doubt <= most
+
+
 def test_dear_models_are_recalibrated_by_what_was_said_before_with_a_discount():
     session = begun(model=Dear(max_iter=300), rounds=3, recalibrate="auto")
     assert session.calibration.evidence == 30
     made = session.recalibration
     assert isinstance(made, GuardedRecalibration)
     assert made.weights.tolist() == pytest.approx([0.81] * 10 + [0.9] * 10 + [1.0] * 10)
+    assert made.doubt == 0
 
 
 def test_a_warm_model_is_recalibrated_by_what_was_said_before():

@@ -27,15 +27,23 @@ def drawn(count, slope, seed):
     return two_columns(confidence), (rng.random(count) > expit(slope * log_odds(confidence))).astype(np.int64)
 
 
-def test_the_line_and_its_covariance_are_those_of_the_formula():
+@pytest.mark.parametrize("steep", [False, True])
+def test_the_line_and_its_covariance_are_those_of_the_formula(steep):
     rng = np.random.default_rng(0)
     confidence, weights = rng.uniform(0.4, 0.99, size=80), rng.uniform(0.2, 1, size=80)
     right = rng.random(80) < confidence**2
-    fitted = fit_platt(confidence, right, weights)
+    fitted = fit_platt(confidence, right, weights, steep=steep)
+
+    odds = log_odds(confidence)
+    centre = np.average(odds, weights=weights)
+    spread = np.sqrt(np.average((odds - centre) ** 2, weights=weights))
 
     def loss(line):
-        chance = expit(line[0] * log_odds(confidence) + line[1])
-        return -weights @ np.where(right, np.log(chance), np.log(1 - chance)) + 2.5 * ((line - [1, 0]) ** 2).sum()
+        chance = expit(line[0] * odds + line[1])
+        fit = -weights @ np.where(right, np.log(chance), np.log(1 - chance))
+        if not steep:
+            return fit + 2.5 * ((line - [1, 0]) ** 2).sum()
+        return fit + 0.5 * (min(spread, 1) * (line[0] - 1)) ** 2 + 2.5 * (line[1] + (line[0] - 1) * centre) ** 2
 
     step = 1e-3 * np.eye(2)
     slopes = [(loss(fitted.line + d) - loss(fitted.line - d)) / 2e-3 for d in step]
@@ -70,6 +78,32 @@ def test_the_upper_end_allows_for_what_the_last_fifth_of_the_labels_taught():
     probs, labels = drawn(100, 1.0, 0)
     estimate, low, high = estimate_accuracy(Judged(probs, labels, np.ones(100)), probs, np.random.default_rng(0))
     assert high - estimate == pytest.approx(estimate - low + 0.2 * (1 - estimate))
+
+
+def one_class_at_about_85(count, seed):
+    """Predictions of the first class alone, a little surer of its items than of the other's."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(count) > 0.85).astype(np.int64)
+    confidence = expit(1.75 + 0.1 * rng.normal(size=count) - 0.3 * truth)
+    return two_columns(confidence), truth
+
+
+def test_intervals_cover_where_confidences_hardly_differ_but_tell_right_from_wrong():
+    covered, widths = [], []
+    for seed in range(20):
+        probs, labels = one_class_at_about_85(100, seed)
+        pool, truth = one_class_at_about_85(2000, seed + 1000)
+        expected = estimate_error(Judged(probs, labels, np.ones(100)), pool, np.random.default_rng(seed))
+        covered.append(expected.low <= cusal.metrics.ece(pool, truth) <= expected.high)
+        widths.append(expected.high - expected.low)
+    assert np.mean(covered) >= 0.9
+    assert np.mean(widths) < 0.3
+
+
+def test_confidences_that_are_all_the_same_have_a_line():
+    fitted = fit_platt(np.full(50, 0.9), np.arange(50) % 10 > 0, np.ones(50), steep=True)
+    assert fitted.chance(np.array([0.9])) == pytest.approx([0.9], abs=1e-4)
+    assert np.isfinite(fitted.drawn_chances(np.array([0.5, 0.9]), 50, np.random.default_rng(0))).all()
 
 
 def test_labels_that_weigh_less_say_less():

@@ -102,3 +102,22 @@ def test_without_evidence_nothing_is_done():
     assert made.evidence == 0
     assert made.temperature == 1
     assert made.scaling.idle
+
+
+@pytest.mark.parametrize(("far", "kept"), [(1.4, 0.5), (2.1, 0.83), (5.0, 1.0)])
+def test_slight_over_confidence_of_picks_is_halved_and_a_great_one_is_mended(far, kept):
+    probs, labels = calibrated(4000)
+    told = [
+        np.log(GuardedRecalibration(distorted(probs, far), labels, np.ones(4000), False, doubt).temperature)
+        for doubt in (0.0, 1.0)
+    ]
+    assert told[0] == pytest.approx(np.log(far), abs=0.1)
+    assert told[1] == pytest.approx(told[0] - max(0, min(told[0], 1 - told[0])) / 2)
+    assert told[1] / told[0] == pytest.approx(kept, abs=0.15)
+
+
+def test_doubt_leaves_under_confidence_as_fitted():
+    probs, labels = calibrated(300)
+    made = [GuardedRecalibration(distorted(probs, 0.3), labels, np.ones(300), False, doubt) for doubt in (0.0, 1.0)]
+    assert made[0].temperature < 1
+    assert made[1].temperature == pytest.approx(made[0].temperature)

@@ -7,7 +7,8 @@ Evidence are predictions of labelled items by models that had not seen their lab
 
 "auto" takes the first where five cold fits take less than two seconds, and the second otherwise, with a discount of
 .9 for every round that passed since. Items drawn at random weigh five times as much as picks, which are not like the
-pool; and out-of-fold predictions weigh the more, the more their items look like open ones (`likeness`).
+pool; and out-of-fold predictions weigh the more, the more their items look like open ones (`likeness`). A temperature
+above 1 is doubted as far as it may say no more than that picks are hard (`guarded`).
 
 A network that continues from its last fit is over-confident from the first round on, and its mistakes may have
 probabilities of 1e-20: there "auto" is a temperature without the guard and the clipping that serve light models, all
@@ -147,7 +148,9 @@ class Honesty:
         if found.folds is None and self.learner.warm:
             return Recalibration(found.probs, found.labels, PRIOR["prequential"], found.discount)
         weights = even_weights(found.weights * self._likeness(found)) * found.discount
-        return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector")
+        doubted = self.recalibrate == "auto" and found.folds is not None and len(weights) > 0
+        doubt = float(weights[~found.drawn].sum() / weights.sum()) if doubted else 0.0
+        return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector", doubt)
 
     def _pairs(self, method: str) -> Pairs:
         if method == "prequential":
