@@ -16,6 +16,7 @@ items weigh the same, and the discount is .95 (`benchmarks/network_evidence.py`)
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -66,7 +67,7 @@ class _Found(NamedTuple):
     @property
     def judged(self) -> Judged:
         """The pairs with all that they weigh."""
-        return Judged(self.probs, self.labels, self.weights * self.discount)
+        return Judged(self.probs, self.labels, self.weights * self.discount, self.folds is not None)
 
 
 class Honesty:
@@ -217,4 +218,4 @@ class Honesty:
 
 
 def _applied(recalibration: AnyRecalibration, judged: Judged) -> Judged:
-    return Judged(recalibration.apply(judged.probs), judged.labels, judged.weights)
+    return replace(judged, probs=recalibration.apply(judged.probs))

@@ -8,9 +8,10 @@
     ECE      = of labels drawn by the chances, median; interval: +- (the largest of 1.645 sd and the distances to the
                5 % and the 95 % quantile, + 1 point)
 
-For the ECE half of the lines have the steep prior, which expects nothing of how fast the chance rises with confidence,
-and each is shifted by .3 in log odds (standard deviation). The error of a model whose confidences hardly differ hangs
-on that slope: with the first prior alone, intervals on spam with random labels covered 22 % of the time.
+For the ECE each line is shifted by .3 in log odds (standard deviation), and with out-of-fold predictions half of the
+lines have the steep prior, which expects nothing of how fast the chance rises with confidence. The error of a model
+whose confidences hardly differ hangs on that slope: with the first prior alone, intervals on spam with random labels
+covered 22 % of the time. Past picks alone cannot tell a slope for the whole pool: for them the steep prior is left out.
 
 The posterior knows neither that picks are harder than others of equal confidence nor that the line may be bent; the
 points that are added stand for both. Models that judge know four fifths of the labels: where errors fall like one over
@@ -26,7 +27,8 @@ from numpy.typing import NDArray
 from cusal._types import Floats, Indices
 from cusal.metrics.reliability import reliability
 from cusal.recalibration.platt import fit_platt
-from cusal.recalibration.scaling import Scaling, even_weights, fit_scaling
+from cusal.recalibration.recalibration import Recalibration
+from cusal.recalibration.scaling import STRENGTH, Scaling, even_weights, fit_scaling
 
 DRAWS = 200
 NORMAL_90 = 1.645  # standard deviations on each side that hold 90 % of a normal distribution
@@ -79,11 +81,15 @@ class ExpectedError:
 
 @dataclass(frozen=True)
 class Judged:
-    """Predictions (n, classes) by models that had not seen the labels (n,), and what each pair weighs, (n,)."""
+    """Predictions (n, classes) by models that had not seen the labels (n,), and what each pair weighs, (n,).
+
+    out_of_fold: whether they are of all labelled items, by copies of the model; otherwise of picks, from before.
+    """
 
     probs: Floats
     labels: Indices
     weights: Floats
+    out_of_fold: bool = True
 
 
 def estimate_accuracy(judged: Judged, open_probs: Floats, rng: np.random.Generator) -> tuple[float, float, float]:
@@ -103,7 +109,7 @@ def estimate_error(judged: Judged, open_probs: Floats, rng: np.random.Generator)
         open_probs = open_probs[rng.choice(len(open_probs), MOST, replace=False)]
     temper, seen, right = _tempered(judged)
     tempered = temper.apply(open_probs).max(axis=1)
-    lines = [fit_platt(seen, right, judged.weights, steep=steep) for steep in (False, True)]
+    lines = [fit_platt(seen, right, judged.weights, steep=steep) for steep in (False, judged.out_of_fold)]
     chances = np.concatenate([line.drawn_chances(tempered, DRAWS // 2, rng, doubt=DOUBT) for line in lines])
     confidence = open_probs.max(axis=1)
     errors = np.array([_ece(confidence, rng.random(len(row)) < row) for row in chances])
@@ -114,10 +120,14 @@ def estimate_error(judged: Judged, open_probs: Floats, rng: np.random.Generator)
     return ExpectedError(middle, max(0.0, middle - half), min(1.0, middle + half))
 
 
-def _tempered(judged: Judged) -> tuple[Scaling, Floats, NDArray[np.bool_]]:
+def _tempered(judged: Judged) -> tuple[Scaling | Recalibration, Floats, NDArray[np.bool_]]:
     """Return the temperature of the judged predictions, the confidences of the tempered ones, and which are right."""
     even = even_weights(judged.weights)
-    temper = fit_scaling(judged.probs, judged.labels, weights=even, with_offsets=False)
+    temper: Scaling | Recalibration
+    if judged.out_of_fold:
+        temper = fit_scaling(judged.probs, judged.labels, weights=even, with_offsets=False)
+    else:  # of a network, perhaps, whose mistakes are not to be clipped
+        temper = Recalibration(judged.probs, judged.labels, STRENGTH, even)
     tempered = temper.apply(judged.probs)
     return temper, tempered.max(axis=1), tempered.argmax(axis=1) == judged.labels
 
