@@ -210,7 +210,9 @@ class LessVariance:
     """Kernel ridge in closed form: each pick of S lowers most the variance of the pool, weighted by doubt, 1 - m.
 
     factor: of S. noise: of a label. weight, own: powers of the doubt of the pool's items and of the pick. linear: the
-    share of the linear kernel, the rest being Gaussian. `cusal.strategies.VarianceReduction` has a factor of 5.
+    share of the linear kernel, the rest being Gaussian. clustered: one pick from each cluster of `diverse_margin`.
+    in_turn: each pick is known before the next is chosen. per_class: labels a class below which it is `diverse_margin`.
+    `variance_reduction.py` has a factor of 5, `cluster_variance.py` is the rule of that name.
     """
 
     factor: int = FACTOR
@@ -218,9 +220,15 @@ class LessVariance:
     weight: float = 1.0
     own: float = 1.0
     linear: float = 0.5
+    clustered: bool = False
+    in_turn: bool = True
+    per_class: float = 0.0
 
     def __call__(self, seen: Round) -> np.ndarray:
+        if len(seen.labelled) < self.per_class * seen.probs.shape[1]:
+            return diverse_margin(seen)
         chosen = seen.shortlist(seen.margin, self.factor)
+        clusters = k_means(seen.points(chosen), seen.batch_size, rng=seen.rng) if self.clustered else None
         rows = seen.open[seen.rng.permutation(len(seen.open))[:SAMPLED]]
         doubt = (1 - seen.whole_margin[rows]) ** self.weight
         points = seen.vectors - seen.vectors.mean(axis=0)
@@ -230,13 +238,19 @@ class LessVariance:
         solved = np.linalg.solve(self._kernel(known, known) + self.noise * np.eye(len(known)), cross.T)
         covariance = own - cross[: len(chosen)] @ solved  # (chosen, every)
         picks: list[int] = []
+        free = np.ones(len(chosen), dtype=bool)
         for _ in range(seen.batch_size):
             variance = np.maximum(np.diag(covariance), 0) + self.noise
             gain = covariance[:, len(chosen) :] ** 2 @ doubt / variance * (1 - seen.margin[chosen]) ** self.own
-            gain[picks] = -np.inf
+            if not free.any():  # fewer clusters than picks
+                free[:] = True
+                free[picks] = False
+            gain[~free] = -np.inf
             best = int(gain.argmax())
             picks.append(best)
-            covariance = covariance - np.outer(covariance[:, best], covariance[best]) / variance[best]
+            free[best if clusters is None else clusters == clusters[best]] = False
+            if self.in_turn:
+                covariance = covariance - np.outer(covariance[:, best], covariance[best]) / variance[best]
         return chosen[picks]
 
     def _kernel(self, points: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -303,4 +317,25 @@ RULES |= {
     "less_variance 5, weight 2": LessVariance(5, weight=2.0),
     "less_variance 5, noise .03, weight 2": LessVariance(5, noise=0.03, weight=2.0),
     "less_variance, noise .01, weight 2": LessVariance(noise=0.01, weight=2.0),
+    "less_variance 5, from two labels a class": LessVariance(5, per_class=2),
+    "less_variance 5, from four labels a class": LessVariance(5, per_class=4),
+    "clustered": LessVariance(clustered=True),
+    "clustered 5": LessVariance(5, clustered=True),
+    "clustered 20": LessVariance(20, clustered=True),
+    "clustered, noise .01": LessVariance(noise=0.01, clustered=True),
+    "clustered, noise 1": LessVariance(noise=1.0, clustered=True),
+    "clustered, noise 3": LessVariance(noise=3.0, clustered=True),
+    "clustered, weight 0": LessVariance(weight=0.0, clustered=True),
+    "clustered, weight 2": LessVariance(weight=2.0, clustered=True),
+    "clustered, own 3": LessVariance(own=3.0, clustered=True),
+    "clustered, Gaussian": LessVariance(linear=0.0, clustered=True),
+    "clustered, noise 1, Gaussian": LessVariance(noise=1.0, linear=0.0, clustered=True),
+    "clustered 15, noise 1": LessVariance(15, noise=1.0, clustered=True),
+    "clustered 20, noise 1": LessVariance(20, noise=1.0, clustered=True),
+    "clustered at once, noise 1": LessVariance(noise=1.0, clustered=True, in_turn=False),
+    "clustered at once, noise .3": LessVariance(noise=0.3, clustered=True, in_turn=False),
+    "clustered at once, noise 3": LessVariance(noise=3.0, clustered=True, in_turn=False),
+    "clustered at once 20, noise 1": LessVariance(20, noise=1.0, clustered=True, in_turn=False),
+    "clustered at once, noise 1, weight 0": LessVariance(noise=1.0, weight=0.0, clustered=True, in_turn=False),
+    "cluster_variance": LessVariance(noise=1.0, linear=0.0, clustered=True, in_turn=False),
 }

@@ -26,7 +26,7 @@ from cusal.bench.report.markdown import table_lines
 from cusal.bench.report.measures import ON_POOL, Measure
 from cusal.bench.report.plot import save
 from cusal.bench.report.styles import styles
-from cusal.bench.report.suites import MEASURED, Suite, find_suites, rank, rank_table
+from cusal.bench.report.suites import MEASURED, Suite, find_suites, rank, rank_table, wilcoxon_p
 from cusal.bench.report.sweeps import Sweep, find_sweeps, sweep_tables
 from cusal.bench.report.tables import estimator_table, milestone_table
 from cusal.bench.store import ExportedRuns
@@ -37,6 +37,13 @@ PAPER = tomllib.loads((RESULTS / "paper.toml").read_text())
 PAPERS = ("mnist", "mnist_unit", "fashion_mnist")  # one experiment each, set beside the paper's tables
 OTHERS = ("ablations", "small", "networks")  # many experiments each
 SUITES = ("light",)  # suites of tasks, with several heads each
+HEADS = {  # each suite, and the one of another head that it is set against
+    "light-pool": "light-accuracy",
+    "light-cv": "light-accuracy",
+    "light-forest": "light-accuracy",
+    "light-boosting": "light-accuracy",
+    "light-keel-pool": "light-keel",
+}
 SEEDS = {"chosen": range(5), "confirm": range(5, 10)}  # what was chosen by, and what is to confirm it
 WITH_TABLES = ("docs/results", "docs/ablations", "docs/light-heads", "docs/networks-few-labels")
 DOCUMENTS = [ROOT / f"{name}.md" for name in WITH_TABLES]
@@ -220,19 +227,46 @@ def _network_in_words(value: str) -> str:
     return f"dropout {last}, of channels {channels}" if last or channels else "no dropout"
 
 
+def head_lines(own: Suite, other: Suite) -> list[str]:
+    """Return Markdown lines: how far each strategy is above itself with another head, over the tasks of both."""
+    (measure,) = (one for one in MEASURED if one.key == ACCURACY)
+    lines = ["| strategy | points | worst task | tasks won | p by task |", "|---|---:|---:|---:|---:|"]
+    tasks = [task for task in own.members if task in other.members]
+    for strategy in own.strategies:
+        gains = {}
+        for task in tasks:
+            levels = [
+                one.level for suite in (own, other) for one in rank(suite, measure, [task]) if one.strategy == strategy
+            ]
+            if len(levels) == 2:
+                gains[task] = 100 * (levels[0] - levels[1])
+        if len(gains) < 2:
+            continue
+        values, worst = np.array(list(gains.values())), min(gains, key=lambda task: gains[task])
+        lines.append(
+            f"| {strategy} | {values.mean():+.1f} | {gains[worst]:+.1f} ({worst}) | "
+            f"{(values > 0).sum()} of {len(values)} | {wilcoxon_p(values):.2g} |"
+        )
+    return lines
+
+
 def suite_tables(name: str) -> dict[str, str]:
     """Return the ranks of every suite in results/NAME, by `SUITE SEEDS MEASURE`, and the tasks one by one."""
-    made = {}
+    made, found = {}, {}
     for whole in find_suites(read_curves(name)):
         for seeds, numbers in SEEDS.items():
             suite = whole.with_seeds(numbers)
             if suite is None:
                 continue
+            found[suite.name, seeds] = suite
             for measure in MEASURED:
                 for group in suite.parts():
                     mark = " ".join(part for part in (suite.name, seeds, measure.name, group) if part)
                     made[mark] = "\n".join(table_lines(rank_table(suite, measure, group)))
                 made[f"{suite.name} {seeds} {measure.name} tasks"] = "\n".join(task_lines(suite, measure))
+    for (own, seeds), suite in found.items():
+        if (HEADS.get(own), seeds) in found:
+            made[f"{own} {seeds} head"] = "\n".join(head_lines(suite, found[HEADS[own], seeds]))
     return made
 
 
