@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax
 
 import cusal
 from cusal.bench.experiment import Experiment
@@ -87,6 +89,22 @@ def discounted(rate: float) -> Way:
     return lambda found: by_temperature(found, rate ** found["age"])
 
 
+def drifting(found: Found, *, first: int = 20, batch: int = 10, strength: float = 20.0) -> np.ndarray:
+    """log T = s + r log(labels now / labels when it was said), of which s counts; strength: of a prior on r."""
+    if not len(found["truth"]):
+        return found["test"].astype(float)
+    labels = first + len(found["truth"])
+    since = np.log(labels / (labels - batch * (found["age"] + 1)))
+    logs = np.log(np.maximum(found["probs"].astype(float), 1e-38))
+
+    def loss(line: np.ndarray) -> float:
+        scaled = log_softmax(logs * np.exp(-line[0] - line[1] * since)[:, None], axis=1)
+        own = scaled[np.arange(len(logs)), found["truth"]]
+        return float(5 / 2 * line[0] ** 2 + strength / 2 * line[1] ** 2 - own.sum())
+
+    return tempered(found, float(np.exp(minimize(loss, np.zeros(2), method="L-BFGS-B", bounds=[(-3, 3)] * 2).x[0])))
+
+
 WAYS: dict[str, Way] = {
     "raw": lambda found: found["test"].astype(float),
     "best possible": best,
@@ -95,6 +113,7 @@ WAYS: dict[str, Way] = {
     "discount .95 a round": discounted(0.95),
     "discount .9 a round": discounted(0.9),
     "discount .9, guarded and clipped": lambda found: guarded(found, 0.9),
+    "a temperature that drifts": drifting,
     "items drawn at random alone": of_drawn,
 }
 
