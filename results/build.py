@@ -45,7 +45,10 @@ HEADS = {  # each suite, and the one of another head that it is set against
     "light-keel-pool": "light-keel",
 }
 SEEDS = {"chosen": range(5), "confirm": range(5, 10)}  # what was chosen by, and what is to confirm it
-WITH_TABLES = ("docs/results", "docs/ablations", "docs/light-heads", "docs/networks-few-labels")
+WITH_TABLES = (
+    "README",
+    *(f"docs/{name}" for name in ("results", "ablations", "light-heads", "networks-few-labels", "choosing")),
+)
 DOCUMENTS = [ROOT / f"{name}.md" for name in WITH_TABLES]
 DRAWN = ("ablation-recalibration", "ablation-augmentation")  # experiments with a figure of differences
 
