@@ -79,6 +79,16 @@ def test_it_stops_when_predictions_agree_twice_running():
     assert (unsettled.changed, unsettled.gain) == (pytest.approx(0.1), 5.7)
 
 
+def test_a_model_that_says_one_class_alone_is_no_reason_to_stop():
+    course, items = Course(), np.arange(300)
+    for labels in range(20, 220, 30):
+        course.record(labels, 300, items, rows(np.zeros(300, dtype=int)))
+        said = course.judge(labels, items, rows(np.zeros(300, dtype=int)))
+        assert not said.stop
+    assert said.kappa == 1
+    assert "all open items are said to be of one class" in said.reason
+
+
 def test_few_predictions_are_kept_and_in_few_bytes():
     course, items = Course(), np.arange(1000)
     for labels in range(20, 400, 5):

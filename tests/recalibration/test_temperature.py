@@ -79,9 +79,19 @@ def test_weights_count_rows_as_often_as_they_say():
     assert fit_temperature(logits, labels, weights=np.zeros(40)) == pytest.approx(1.0, rel=1e-6)
 
 
-@pytest.mark.parametrize("weights", [[1.0], [[1.0, 1.0]], [1.0, -1.0], [1.0, np.nan]])
-def test_bad_weights_are_named(weights):
-    with pytest.raises(InvalidInput, match="weights of shape"):
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], r"weights has shape \(1,\) and type float64 for 2 rows"),
+        ([[1.0, 1.0]], r"weights has shape \(1, 2\)"),
+        (["a", "b"], "weights has shape .* and type <U1"),
+        ([1.0, 2j], "type complex128"),
+        ([1.0, -1.0], "weights has -1.0 in row 1"),
+        ([np.nan, 1.0], "weights has nan in row 0"),
+    ],
+)
+def test_bad_weights_are_named(weights, message):
+    with pytest.raises(InvalidInput, match=message):
         fit_temperature([[0.0, 1.0], [1.0, 0.0]], [0, 1], weights=weights)
 
 

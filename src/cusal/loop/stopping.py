@@ -2,7 +2,7 @@
 
     changed = share of the open items whose predicted class differs from the one of about 50 labels ago
     kappa   = (agreement - expected) / (1 - expected),   expected = sum_k share now_k * share then_k
-    stop    when kappa >= .99 twice running
+    stop    when kappa >= .99 twice running, unless all open items are said to be of one class
 
 Cohen 1960; as a rule for active learning, Bloodgood and Vijay-Shanker 2009. What 50 more labels gain, given how much
 the last 50 changed, was measured on 8 tasks with logistic regression (`GAINS`).
@@ -43,7 +43,7 @@ class Stopping:
     gain : float or None
         The points of accuracy that the next 50 labels are likely to add.
     stop : bool
-        Whether to stop: kappa was .99 or more twice running.
+        Whether to stop: kappa was .99 or more twice running, and the predictions are not all of one class.
     reason : str
         Why, in words.
     """
@@ -109,15 +109,19 @@ class Course:
 
     def judge(self, labels: int, open_items: Indices, probs: Floats) -> Stopping:
         """Return whether to stop, from the raw predictions of the open items of now."""
-        compared = self.compare(labels, open_items, probs.argmax(axis=1))
+        predicted = probs.argmax(axis=1)
+        compared = self.compare(labels, open_items, predicted)
         if compared is None:
             return _nothing_to_compare(labels, open_items, self.counts)
         since, changed, kappa = compared
         earlier = [value for count, value in self.agreements if labels - count >= SPACING][-1:]
-        twice = kappa >= AGREEMENT and bool(earlier) and earlier[0] >= AGREEMENT
+        constant = probs.shape[1] > 1 and bool((predicted == predicted[0]).all())
+        twice = kappa >= AGREEMENT and bool(earlier) and earlier[0] >= AGREEMENT and not constant
         gain = next((points for below, points in GAINS if changed < below), MOST_GAIN)
         reason = _in_words(since, changed, kappa, gain)
-        if twice:
+        if constant:
+            reason += " But all open items are said to be of one class, of which agreement says nothing: continue."
+        elif twice:
             reason += " It was so the time before too: stop."
         elif kappa >= AGREEMENT:
             reason += f" If that is still so in {SPACING} labels, stop."

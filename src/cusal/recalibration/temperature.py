@@ -130,9 +130,13 @@ def _as_scores(values: Any) -> Probs:
 
 
 def _as_weights(values: Any, count: int) -> Probs:
-    weights = as_array(values).astype(np.float64)
-    if weights.shape != (count,) or not np.isfinite(weights).all() or (weights < 0).any():
+    weights = as_array(values, "weights")
+    if weights.shape != (count,) or weights.dtype.kind not in "biuf":
         raise InvalidInput(
-            f"weights of shape {weights.shape} for {count} rows; expected one finite number of 0 or more for each row."
+            f"weights has shape {weights.shape} and type {weights.dtype} for {count} rows; expected a number for each."
         )
-    return weights
+    bad = ~np.isfinite(weights) | (weights < 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InvalidInput(f"weights has {weights[row]} in row {row}; expected finite numbers of 0 or more.")
+    return weights.astype(np.float64)
