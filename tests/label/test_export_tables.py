@@ -60,6 +60,17 @@ def test_parquet_has_types(tmp_path):
     assert pandas.isna(table["at"][1])
 
 
+@pytest.mark.needs("pyarrow")
+@pytest.mark.parametrize("at", [1.7e9 - 0.0004, 1.7e9 - 4e-7])  # half a millisecond and half a microsecond before
+def test_a_moment_just_before_a_second_is_the_same_in_every_format(at, tmp_path):
+    for suffix in ("jsonl", "parquet"):
+        with open_table(tmp_path / f"t.{suffix}", {"at": "time"}) as table:
+            table.write({"at": [at]})
+    said = json.loads((tmp_path / "t.jsonl").read_text())["at"]
+    assert said == "2023-11-14T22:13:19Z"
+    assert pandas.read_parquet(tmp_path / "t.parquet")["at"][0].strftime("%Y-%m-%dT%H:%M:%SZ") == said
+
+
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_a_key_that_is_no_unicode_is_written_all_the_same(suffix, tmp_path):
     with open_table(tmp_path / f"t.{suffix}", {"key": "text"}) as table:

@@ -7,6 +7,7 @@ take for a formula are escaped in CSV, see `cusal._cells`.
 
 import csv
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -137,7 +138,7 @@ def moment(seconds: float) -> str:
     >>> moment(1700000000.25)
     '2023-11-14T22:13:20Z'
     """
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(math.floor(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _each(convert: Callable[[Any], Any]) -> Callable[[Values], list[Any]]:
@@ -169,5 +170,5 @@ PARQUET = CELLS | {
     "text": _each(lambda value: value.encode("utf-8", "backslashreplace").decode("utf-8")),
     "number": _same,
     "truth": _same,
-    "time": _each(lambda value: round(value * 1000)),
+    "time": _each(lambda value: math.floor(value * 1000)),  # not rounded: it would be a second later than the text
 }
