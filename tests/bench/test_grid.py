@@ -9,6 +9,7 @@ import pytest
 
 from cusal import datasets
 from cusal.bench.command import change_grid, check_models, list_presets, run
+from cusal.bench.experiment import build_strategy
 from cusal.bench.grid import Grid, preset_names, read_grid
 from cusal.bench.spec import Spec
 from cusal.errors import DataError, InvalidInput, UnknownName
@@ -352,3 +353,13 @@ def test_candidates_for_the_best_presets_never_meet_the_test_items(name: str) ->
     specs = read_grid(str(HERE.parents[1] / "results" / "grids" / f"{name}-choose.toml")).specs()
     assert {(spec.test, spec.pool) for spec in specs} == {("validation", 10000)}
     assert read_grid(f"{name}-best").specs()[0].model in [spec.model for spec in specs]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((HERE.parents[1] / "results" / "grids").glob("*.toml")), ids=lambda path: path.stem
+)
+def test_the_grids_of_committed_runs_can_be_run(path: Path) -> None:
+    specs = read_grid(str(path)).override({"seeds": 1}).specs()
+    assert specs
+    for spec in specs:
+        build_strategy(spec)
