@@ -3,8 +3,10 @@
     python benchmarks/spread_evidence.py --collect FOLDER --seeds 0-4     sessions with their evidence, kept in FOLDER
     python benchmarks/spread_evidence.py --judge FOLDER --seeds 0-4       calibration error by each recalibration
 
-Logistic regression (C = 1), the splits and batches of `cusal bench light`. Evidence are five-fold predictions of the
-labelled items at 60, 100, 160 and 220 labels; the calibration error is that of the test set, in points.
+Logistic regression (C = 1) or `--head pool`, the splits and batches of `cusal bench light`. Evidence are five-fold
+predictions of the labelled items at 60, 100, 160 and 220 labels; the calibration error is that of the test set, in
+points. "auto" is what a session does: three splits into folds, whose copies show by their disagreement how hard picks
+are.
 """
 
 import argparse
@@ -21,7 +23,9 @@ from sklearn.linear_model import LogisticRegression
 
 import cusal
 from cusal.bench.grid import read_grid
+from cusal.loop.learner import ASKED, SPLITS
 from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration.hardness import hardness
 from cusal.recalibration.likeness import likeness
 from successor_rules import RULES, Round, squared
 from successors import Task
@@ -37,19 +41,19 @@ SESSIONS = {  # rule and share of every batch that is drawn at random
 }
 
 
-def collect(task: Task, rule: str, share: float) -> list[dict[str, Any]]:
+def collect(task: Task, head: str, rule: str, share: float) -> list[dict[str, Any]]:
     """Return the evidence of one session at each of the label counts."""
     labelled, drawn, found = task.first, np.ones(len(task.first), dtype=bool), []
     for number in range(task.spec.rounds + 1):
-        model = task.fitted("lr", labelled)
+        model = task.fitted(head, labelled)
         rng = np.random.default_rng([task.spec.seed, number])
         open_rows = np.setdiff1d(np.arange(len(task.labels)), labelled)
         probs = task.probs(model, open_rows)
         if len(labelled) in JUDGED:
-            found.append(evidence(task, model, labelled, drawn, open_rows, probs))
+            found.append(evidence(task, head, model, labelled, drawn, open_rows, probs))
         audited = rng.choice(len(open_rows), round(share * task.spec.batch_size), replace=False)
         left = np.setdiff1d(np.arange(len(open_rows)), audited)
-        seen = Round(open_rows[left], probs[left], *task.space_of("lr", model), labelled, None, None, rng)
+        seen = Round(open_rows[left], probs[left], *task.space_of(head, model), labelled, None, None, rng)
         seen.batch_size = task.spec.batch_size - len(audited)
         picks = np.concatenate([audited, left[RULES[rule](seen)]] if share < 1 else [audited]).astype(int)
         labelled = np.concatenate([labelled, open_rows[picks]])
@@ -57,30 +61,47 @@ def collect(task: Task, rule: str, share: float) -> list[dict[str, Any]]:
     return found
 
 
-def evidence(task: Task, model: Any, labelled: Any, drawn: Any, open_rows: Any, probs: Any) -> dict[str, Any]:
+def evidence(
+    task: Task, head: str, model: Any, labelled: Any, drawn: Any, open_rows: Any, probs: Any
+) -> dict[str, Any]:
     """Return out-of-fold predictions, and how far items are from the labelled ones that their model was fitted to."""
-    vectors = task.space_of("lr", model)[0]
-    outside, apart = np.zeros((len(labelled), task.classes)), np.zeros(len(labelled))
-    folds = np.zeros(len(labelled), dtype=np.int64)
-    for number, (inside, out) in enumerate(task.folds(labelled)):
-        outside[out] = task.probs(task.fitted("lr", labelled[inside]), labelled[out])
-        apart[out] = squared(vectors[labelled[out]], vectors[labelled[inside]]).min(axis=1)
-        folds[out] = number
+    vectors = task.space_of(head, model)[0]
+    asked = open_rows[np.random.default_rng(len(labelled)).permutation(len(open_rows))[:ASKED]]
+    folds = np.stack([folds_of(task.labels[labelled], len(labelled) + 1000 * number) for number in range(SPLITS)])
+    apart = np.zeros(len(labelled))
+    said = np.full((SPLITS, len(labelled), task.classes), 1 / task.classes)
+    of_open = np.full((SPLITS, 5, len(asked), task.classes), 1 / task.classes)
+    for split, number in np.ndindex(SPLITS, 5):
+        inside, out = labelled[folds[split] != number], np.flatnonzero(folds[split] == number)
+        if split == 0:
+            apart[out] = squared(vectors[labelled[out]], vectors[inside]).min(axis=1)
+        if len(set(task.labels[inside])) > 1:
+            copy = task.fitted(head, inside)
+            said[split, out], of_open[split, number] = task.probs(copy, labelled[out]), task.probs(copy, asked)
     test = np.zeros((len(task.test_labels), task.classes))
     test[:, model.classes_] = model.predict_proba(task.test)
     return {
         "labels": len(labelled),
-        "probs": outside,
+        "probs": said[0],
+        "said": said,
+        "of_open": of_open.astype(np.float32),
         "truth": task.labels[labelled],
         "drawn": drawn,
-        "like": likeness(vectors[labelled], folds, vectors[open_rows[:2000]]),
-        "open_truth": task.labels[open_rows],
+        "like": likeness(vectors[labelled], folds[0], vectors[open_rows[:2000]]),
         "apart": apart,
         "open": probs.astype(np.float32),
         "open_apart": squared(vectors[open_rows], vectors[labelled]).min(axis=1),
         "test": test.astype(np.float32),
         "test_truth": task.test_labels,
     }
+
+
+def folds_of(labels: np.ndarray, seed: int) -> np.ndarray:
+    """Return a fold for each label, (n,); a class is spread over the five folds."""
+    fold = np.empty(len(labels), dtype=np.int64)
+    mixed = np.random.default_rng(seed).permutation(len(labels))
+    fold[mixed[np.argsort(labels[mixed], kind="stable")]] = np.arange(len(labels)) % 5
+    return fold
 
 
 def even(weights: np.ndarray) -> np.ndarray:
@@ -116,20 +137,32 @@ def scaled(found: dict[str, Any], weights: np.ndarray, *, offsets: bool = True, 
     return made.apply(test) if guard else made._fit(np.ones(made.evidence, dtype=np.bool_)).apply(test)
 
 
-def as_auto(found: dict[str, Any], doubted: bool) -> np.ndarray:
-    """Return the test probabilities as a session recalibrates them, with or without its doubt of picks."""
+def as_auto(found: dict[str, Any], *, harder: bool = True) -> np.ndarray:
+    """Return the test probabilities as a session recalibrates them, with or without the hardness of picks."""
     drawn = found["drawn"] & (np.arange(len(found["drawn"])) >= FIRST)
     weights = even(as_session(found) * found["like"])
-    doubt = float(weights[~drawn].sum() / weights.sum()) if doubted else 0.0
-    made = GuardedRecalibration(found["probs"], found["truth"], weights, False, doubt)
+    said = found["said"], found["of_open"].astype(float)
+    lower = hardness(*said, found["truth"], weights, np.flatnonzero(~drawn)) if harder else 0.0
+    made = GuardedRecalibration(found["probs"], found["truth"], weights, False, lower)
     return made.apply(found["test"].astype(float))
+
+
+def as_before(found: dict[str, Any]) -> np.ndarray:
+    """Return the test probabilities of an earlier "auto", which halved a slight over-confidence of picks."""
+    drawn = found["drawn"] & (np.arange(len(found["drawn"])) >= FIRST)
+    weights = even(as_session(found) * found["like"])
+    made = GuardedRecalibration(found["probs"], found["truth"], weights, False)
+    log = float(np.log(made.temperature))
+    lower = weights[~drawn].sum() / weights.sum() / 2 * max(0.0, min(log, 1 - log))
+    return replace(made, hardness=lower).apply(found["test"].astype(float))
 
 
 Way = Callable[[dict[str, Any]], np.ndarray]  # test probabilities after it
 WAYS: dict[str, Way] = {
     "raw": lambda found: found["test"].astype(float),
-    "auto": lambda found: as_auto(found, True),
-    "auto without doubt": lambda found: as_auto(found, False),
+    "auto": as_auto,
+    "auto without hardness": lambda found: as_auto(found, harder=False),
+    "auto, halved as before": as_before,
     "vector": lambda found: scaled(found, as_session(found)),
     "temperature": lambda found: scaled(found, as_session(found), offsets=False),
     "no guard": lambda found: scaled(found, as_session(found), guard=False),
@@ -148,8 +181,8 @@ WAYS: dict[str, Way] = {
 }
 
 
-def judge(folder: Path, seeds: range, tasks: list[str], ways: list[str]) -> None:
-    """Print the calibration error by recalibration and session, and the differences to margin and to `vector`."""
+def judge(folder: Path, seeds: range, tasks: list[str], ways: list[str], other: str) -> None:
+    """Print the calibration error by recalibration and session, and the differences to margin and to `other`."""
     errors: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
     for task in tasks:
         for seed in seeds:
@@ -165,11 +198,7 @@ def judge(folder: Path, seeds: range, tasks: list[str], ways: list[str]) -> None
             if (own := errors.get((session, way))) is None:
                 continue
             line = f"{session:26}{way:38}{np.mean(list(own.values())):7.2f}"
-            line += (
-                against(own, errors[session, "vector"], "vector")
-                if way != "vector" and "vector" in ways
-                else f"{'':32}"
-            )
+            line += against(own, errors.get((session, other), {}), other)
             line += against(own, errors.get(("margin", way), {}), "margin") if session != "margin" else ""
             print(line)
     for session in SESSIONS:
@@ -191,26 +220,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collect", type=Path)
     parser.add_argument("--judge", type=Path)
-    parser.add_argument("--tasks", default=TASKS)
+    parser.add_argument("--grid", default="light", help="a suite of tasks")
+    parser.add_argument("--tasks", default=TASKS, help='"all" takes those of the grid')
+    parser.add_argument("--head", default="lr", choices=["lr", "pool"])
     parser.add_argument("--seeds", default="0-4", help="first-last")
     parser.add_argument("--ways", default=";".join(WAYS), help="separated by semicolons")
+    parser.add_argument("--against", default="vector", help="the way that the others are set against")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")  # classes with fewer items than folds, lbfgs at its limit
     first, last = map(int, options.seeds.split("-"))
-    seeds, tasks = range(first, last + 1), options.tasks.split(",")
+    suite = read_grid(options.grid).override({"seeds": 1}).choose(["margin"]).members()
+    names = [member.task["name"] for member in suite]
+    seeds, tasks = range(first, last + 1), names if options.tasks == "all" else options.tasks.split(",")
     if options.collect:
         options.collect.mkdir(parents=True, exist_ok=True)
         for seed in seeds:
-            for member in read_grid("light").override({"seeds": 1}).choose(["margin"]).members():
-                if (name := member.task["name"]) in tasks:
+            for member, name in zip(suite, names, strict=True):
+                if name in tasks:
                     task = Task(replace(member.specs()[0], seed=seed))
                     for session, settings in SESSIONS.items():
                         path = options.collect / f"{name}-{seed}-{session}.pickle"
                         if not path.exists():
-                            path.write_bytes(pickle.dumps(collect(task, *settings)))
+                            path.write_bytes(pickle.dumps(collect(task, options.head, *settings)))
             print(f"seed {seed}", flush=True)
     if options.judge:
-        judge(options.judge, seeds, tasks, options.ways.split(";"))
+        judge(options.judge, seeds, tasks, options.ways.split(";"), options.against)
 
 
 if __name__ == "__main__":

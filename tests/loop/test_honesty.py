@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import cusal
+from cusal import _protocol as protocol
 from cusal.errors import InvalidInput, NotReady, PoolExhausted
 from cusal.recalibration.guarded import GuardedRecalibration
 from cusal.recalibration.temperature import fit_temperature
@@ -49,16 +51,49 @@ def test_light_models_are_recalibrated_out_of_fold(recalibrate):
 
 
 @pytest.mark.parametrize(
-    ("recalibrate", "strategy", "audit", "least", "most"),
+    ("recalibrate", "strategy", "harder"),
     [
-        ("auto", "margin", 0.0, 1.0, 1.0),
-        ("auto", "margin", 0.2, 0.3, 0.9),
-        ("auto", "random", 0.0, 0.0, 0.15),  # the first labels are of unknown origin
-        ("vector", "margin", 0.0, 0.0, 0.0),
+        ("auto", "margin", True),
+        ("auto", "random", False),  # nothing but the first labels, of unknown origin, may be picks
+        ("vector", "margin", False),
     ],
 )
-def test_a_temperature_is_doubted_as_far_as_labels_are_picks(recalibrate, strategy, audit, least, most):
-    assert least <= begun(strategy, audit=audit, recalibrate=recalibrate).recalibration.doubt <= most
+def test_picks_are_known_to_be_hard(recalibrate, strategy, harder):
+    rng = np.random.default_rng(1)
+    items = rng.integers(2, size=(1500, 80)).astype(float)
+    labels = (rng.random(1500) < expit(4.5 * (items[:, :5] - 0.5).sum(axis=1))).astype(int)
+    start = rng.permutation(1500)[:40]
+    session = cusal.Session(
+        items, LogisticRegression(), strategy, labelled=(start, labels[start]), recalibrate=recalibrate
+    )
+    for _ in range(12):
+        query = session.ask(10)
+        session.tell(query.indices, labels[query.indices])
+    assert (session.recalibration.hardness > 0.05) == harder
+
+
+def test_asking_several_splits_changes_no_evidence():
+    session = begun()
+    learner, books = session._learner, session._books
+    session.fit()
+    alone = learner.out_of_sample("cross-fit", books, protocol.predict_proba)
+    said = learner.opinions(books)
+    assert np.array_equal(said.labelled[0], alone[0])
+    assert said.labelled.shape == (3, 80, 10)
+    assert said.open.shape == (3, 5, 300, 10)
+    assert not np.array_equal(said.labelled[0], said.labelled[1])
+
+
+def test_models_that_take_too_long_for_several_splits_are_asked_for_one():
+    class Slow(LogisticRegression):
+        def fit(self, X, y):
+            time.sleep(0.14)
+            return super().fit(X, y)
+
+    session = begun(model=Slow(max_iter=300), rounds=1)
+    assert session.recalibration.evidence == 30
+    assert session._learner.opinions(session._books) is None
+    assert session.recalibration.hardness == 0
 
 
 def test_dear_models_are_recalibrated_by_what_was_said_before_with_a_discount():
@@ -67,7 +102,7 @@ def test_dear_models_are_recalibrated_by_what_was_said_before_with_a_discount():
     made = session.recalibration
     assert isinstance(made, GuardedRecalibration)
     assert made.weights.tolist() == pytest.approx([0.81] * 10 + [0.9] * 10 + [1.0] * 10)
-    assert made.doubt == 0
+    assert made.hardness == 0
 
 
 def test_a_warm_model_is_recalibrated_by_what_was_said_before():

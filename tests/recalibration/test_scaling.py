@@ -104,20 +104,20 @@ def test_without_evidence_nothing_is_done():
     assert made.scaling.idle
 
 
-@pytest.mark.parametrize(("far", "kept"), [(1.4, 0.5), (2.1, 0.83), (5.0, 1.0)])
-def test_slight_over_confidence_of_picks_is_halved_and_a_great_one_is_mended(far, kept):
-    probs, labels = calibrated(4000)
-    told = [
-        np.log(GuardedRecalibration(distorted(probs, far), labels, np.ones(4000), False, doubt).temperature)
-        for doubt in (0.0, 1.0)
-    ]
-    assert told[0] == pytest.approx(np.log(far), abs=0.1)
-    assert told[1] == pytest.approx(told[0] - max(0, min(told[0], 1 - told[0])) / 2)
-    assert told[1] / told[0] == pytest.approx(kept, abs=0.15)
-
-
-def test_doubt_leaves_under_confidence_as_fitted():
+@pytest.mark.parametrize("far", [0.3, 1.4, 5.0])
+def test_hardness_is_taken_from_the_log_temperature(far):
     probs, labels = calibrated(300)
-    made = [GuardedRecalibration(distorted(probs, 0.3), labels, np.ones(300), False, doubt) for doubt in (0.0, 1.0)]
-    assert made[0].temperature < 1
-    assert made[1].temperature == pytest.approx(made[0].temperature)
+    made = [GuardedRecalibration(distorted(probs, far), labels, np.ones(300), False, harder) for harder in (0.0, 0.25)]
+    assert np.log(made[1].temperature) == pytest.approx(np.log(made[0].temperature) - 0.25)
+
+
+def test_no_hardness_takes_a_temperature_below_its_bound():
+    probs, labels = calibrated(300)
+    made = GuardedRecalibration(distorted(probs, 0.2), labels, np.ones(300), False, 10.0)
+    assert made.temperature == pytest.approx(np.exp(-3))
+
+
+def test_hardness_changes_no_model_that_is_left_alone():
+    probs, labels = calibrated(60, seed=3)
+    assert GuardedRecalibration(probs, labels, np.ones(60), False).scaling.idle
+    assert GuardedRecalibration(probs, labels, np.ones(60), False, 0.5).scaling.idle

@@ -7,8 +7,9 @@ Evidence are predictions of labelled items by models that had not seen their lab
 
 "auto" takes the first where five cold fits take less than two seconds, and the second otherwise, with a discount of
 .9 for every round that passed since. Items drawn at random weigh five times as much as picks, which are not like the
-pool; and out-of-fold predictions weigh the more, the more their items look like open ones (`likeness`). A temperature
-above 1 is doubted as far as it may say no more than that picks are hard (`guarded`).
+pool; and out-of-fold predictions weigh the more, the more their items look like open ones (`likeness`). Picks are hard
+items among those of equal confidence: as far as copies disagree on them more than on open items, the temperature is
+lowered (`hardness`). That takes fifteen fits in all, and is left out where they take two seconds or more.
 
 A network that continues from its last fit is over-confident from the first round on, and its mistakes may have
 probabilities of 1e-20: there "auto" is a temperature without the guard and the clipping that serve light models, all
@@ -32,6 +33,7 @@ from cusal.loop.learner import Learner
 from cusal.loop.origins import Origins
 from cusal.recalibration.evidence import Calibration, Evidence
 from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration.hardness import hardness
 from cusal.recalibration.likeness import likeness
 from cusal.recalibration.open_items import AccuracyEstimate, Judged, estimate_accuracy, estimate_error
 from cusal.recalibration.platt import PICKED_WEIGHT, RANDOM_WEIGHT
@@ -149,9 +151,8 @@ class Honesty:
         if found.folds is None and self.learner.warm:
             return Recalibration(found.probs, found.labels, PRIOR["prequential"], found.discount)
         weights = even_weights(found.weights * self._likeness(found)) * found.discount
-        doubted = self.recalibrate == "auto" and found.folds is not None and len(weights) > 0
-        doubt = float(weights[~found.drawn].sum() / weights.sum()) if doubted else 0.0
-        return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector", doubt)
+        harder = self._hardness(found, weights)
+        return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector", harder)
 
     def _pairs(self, method: str) -> Pairs:
         if method == "prequential":
@@ -192,9 +193,23 @@ class Honesty:
             return np.ones(len(found.labels))
         return likeness(points[0], found.folds, points[1])
 
+    def _hardness(self, found: _Found, weights: Floats) -> float:
+        """Return by how much the log temperature of out-of-fold evidence is too high for open items.
+
+        "vector" is left as it is, so that stored runs stay comparable.
+        """
+        if self.recalibrate != "auto" or found.folds is None or len(weights) > MOST_LABELS:
+            return 0.0
+        said = self.learner.opinions(self.books)
+        if said is None:
+            return 0.0
+        return hardness(*said, found.labels, weights, np.flatnonzero(~found.drawn))
+
     def _out_of_fold(self) -> Pairs | None:
         """Return out-of-fold predictions; None if "auto" meets copies that cannot predict, fitted to too few labels."""
         try:
+            if self.recalibrate == "auto":
+                self.learner.opinions(self.books)  # which have them too
             return self.learner.out_of_fold(self.books)
         except InvalidInput:
             if self.recalibrate != "auto":

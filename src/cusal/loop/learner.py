@@ -4,7 +4,7 @@ import copy
 import time
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -19,7 +19,16 @@ from cusal.loop.predictions import Predictions
 from cusal.recalibration.out_of_sample import FOLDS, LabelledPoints, Method, OutOfSample, Predict
 
 CHEAP = 2.0  # seconds for one fit of each fold: less than a person takes for a label
+SPLITS = 3  # into folds, by which disagreement is seen
+ASKED = 300  # open items that copies of all splits predict
 RECENT = 3  # fits whose times are kept; the fastest counts, since other work on the machine can only add to it
+
+
+class Opinions(NamedTuple):
+    """What copies say of labelled items, (splits, n, classes), and of some open ones, (splits, folds, m, classes)."""
+
+    labelled: Floats
+    open: Floats
 
 
 class Learner:
@@ -39,6 +48,7 @@ class Learner:
         self.fit_seconds: list[float] = []  # of the last fits, without those of copies
         self.patience = CHEAP
         self._out_of_fold: tuple[int, Pairs] | None = None  # with the round that it is of
+        self._opinions: tuple[int, Opinions] | None = None  # likewise
         self.predictions: Predictions | None = None  # None if the model was not fitted to the latest labels
 
     @classmethod
@@ -84,6 +94,12 @@ class Learner:
     def refits_are_cheap(self) -> bool:
         """Whether a copy for each fold can be fitted while nobody waits, by the times of the last fits."""
         return self.has_out_of_fold or (bool(self.fit_seconds) and FOLDS * min(self.fit_seconds) < self.patience)
+
+    @property
+    def splits_are_cheap(self) -> bool:
+        """Whether copies for the folds of several splits can be fitted while nobody waits."""
+        cold = not self.has_out_of_fold and not self.warm
+        return cold and bool(self.fit_seconds) and SPLITS * FOLDS * min(self.fit_seconds) < self.patience
 
     @property
     def has_out_of_fold(self) -> bool:
@@ -159,18 +175,44 @@ class Learner:
 
     def out_of_sample(self, method: Method, books: Books, predict: Predict) -> Pairs:
         """Return predictions, by copies of the model not fitted to them, and class numbers of labelled items."""
-        labelled: Indices = books.pool.labelled
-        open_items = Subset(self.items, books.pool.open)
-        points = LabelledPoints(take(self.items, labelled), books.numbers, labelled, unlabelled=open_items)
         return self.unseen.predict(
             method,
-            protocol.weighing_numbers(self.unfitted, self.unfitted, books.classes.numbered),
-            points,
+            *self._to_copy(books),
             fits=self.round + 1,
             classes=len(books.classes),
             rng=np.random.default_rng([self.seed, self.round, 1]),
             predict=predict,
         )
+
+    def opinions(self, books: Books) -> Opinions | None:
+        """Return what copies of several splits say, computed once in a round; None where that would take too long.
+
+        The first split is that of `out_of_fold`.
+        """
+        if not self.splits_are_cheap or len(books.numbers) < FOLDS or len(books.pool.open) == 0:
+            return None
+        if self._opinions is None or self._opinions[0] != self.round:
+            asked = np.sort(np.random.default_rng([self.seed, self.round, 6]).permutation(books.pool.open)[:ASKED])
+            splits = [(self.unseen, [1]), *((OutOfSample(), [6, number]) for number in range(1, SPLITS))]
+            said = [
+                split.opinions(
+                    *self._to_copy(books),
+                    take(self.items, asked),
+                    classes=len(books.classes),
+                    rng=np.random.default_rng([self.seed, self.round, *purpose]),
+                )
+                for split, purpose in splits
+            ]
+            self._opinions = self.round, Opinions(*(np.stack(part) for part in zip(*said, strict=True)))
+            self._out_of_fold = self.round, (said[0][0], books.numbers)
+        return self._opinions[1]
+
+    def _to_copy(self, books: Books) -> tuple[protocol.Model, LabelledPoints]:
+        """Return the model as it was before its first fit, and the points that copies of it are fitted to."""
+        labelled: Indices = books.pool.labelled
+        open_items = Subset(self.items, books.pool.open)
+        model = protocol.weighing_numbers(self.unfitted, self.unfitted, books.classes.numbered)
+        return model, LabelledPoints(take(self.items, labelled), books.numbers, labelled, unlabelled=open_items)
 
 
 def _model_seed(rng: np.random.Generator) -> int:

@@ -15,15 +15,12 @@ Without a gain the model is left as it is. A regularised model that is calibrate
 worse by the noise of a fit to few labels. The judge is the Brier score: by the log loss, in which a few confident
 mistakes outweigh the rest, the calibration error on unseen items came out higher on ten tasks.
 
-Both fit and judge are misled by picks. An item was picked because the model was unsure of it, so among items of equal
-confidence it is a hard one: out-of-fold copies look over-confident where the model is not. That may explain a log
-temperature s somewhat above 0, of which half is taken back, but not one of 1 or more:
+Evidence of picks makes the temperature too high for other items: `hardness` returns by how much.
 
-    s' = s - doubt / 2 max(0, min(s, 1 - s))
-
-doubt: the share of the weight that items have which a strategy picked; 0 in "vector" and for prequential evidence.
+    s' = s - hardness
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -31,10 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
-from cusal.recalibration.scaling import Scaling, fit_scaling
+from cusal.recalibration.scaling import LOG_BOUNDS, Scaling, fit_scaling
 
 FOLDS = 5
-FAR = 1.0  # log temperature from which on being picked explains nothing; docs/few-labels.md says why not more
 
 
 @dataclass(frozen=True)
@@ -51,15 +47,15 @@ class GuardedRecalibration:
         What each counts in the fit; see `cusal.loop.honesty`.
     with_offsets : bool
         Whether classes get offsets, beside the temperature.
-    doubt : float, default 0
-        Share of the weight of items that a strategy picked, 0 to 1: how far a temperature above 1 is doubted.
+    hardness : float, default 0
+        What is taken from the log temperature, since the items are harder than those that will be predicted.
     """
 
     probs: Floats
     labels: Indices
     weights: Floats
     with_offsets: bool
-    doubt: float = 0.0
+    hardness: float = 0.0
 
     @property
     def evidence(self) -> int:
@@ -72,7 +68,7 @@ class GuardedRecalibration:
         if self.gain <= 0:
             return Scaling.none(self.probs.shape[1])
         fitted = self._fit(np.ones(self.evidence, dtype=np.bool_))
-        return fitted if self.doubt == 0 else replace(fitted, temperature=_doubted(fitted.temperature, self.doubt))
+        return replace(fitted, temperature=max(fitted.temperature * math.exp(-self.hardness), math.exp(LOG_BOUNDS[0])))
 
     @property
     def temperature(self) -> float:
@@ -100,11 +96,6 @@ class GuardedRecalibration:
         return fit_scaling(
             self.probs[rows], self.labels[rows], weights=self.weights[rows], with_offsets=self.with_offsets
         )
-
-
-def _doubted(temperature: float, doubt: float) -> float:
-    log = float(np.log(temperature))
-    return float(np.exp(log - doubt / 2 * max(0.0, min(log, FAR - log))))
 
 
 def _stratified(labels: Indices) -> NDArray[np.int64]:

@@ -76,6 +76,22 @@ class OutOfSample:
         given = np.isin(fold, asked)
         return probs[given], points.y[given]
 
+    def opinions(
+        self, model: protocol.Model, points: LabelledPoints, others: Any, *, classes: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Return what `predict` returns by "cross-fit", (n, classes), and what each copy says of other items.
+
+        The latter are (folds, m, classes). The model does not start warm, and there are as many points as folds.
+        """
+        fold = self._assign(points, rng)
+        probs, said = np.empty((len(fold), classes)), []
+        for number in range(FOLDS):
+            copy = self._copy(model, points, fold != number, 1, rng, number)
+            outside = np.flatnonzero(fold == number)
+            probs[outside] = _predicted(copy, take(points.X, outside), classes, protocol.predict_proba)
+            said.append(_predicted(copy, others, classes, protocol.predict_proba))
+        return probs, np.stack(said)
+
     def _assign(self, points: LabelledPoints, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return the fold of each point; a new one joins the fold with the fewest of its class, then the smallest."""
         keys, labels = points.keys.tolist(), points.y.tolist()
