@@ -4,8 +4,8 @@
     python benchmarks/network_evidence.py FOLDER       calibration error by each way, for every kind of session there
 
 GRID is one whose test set are the last 10,000 train items: results/grids/*-choose.toml, whose first candidate are two
-augmented networks, and results/grids/*-plain.toml. Evidence are the session's predictions of each pick
-from before its label was known.
+augmented networks, and results/grids/*-plain.toml. Evidence are the session's predictions of each pick from before its
+label was known; of an ensemble also the temperature that its members agree on.
 A session that was stopped starts again; one that is in FOLDER is not repeated.
 """
 
@@ -47,6 +47,7 @@ def collect(spec: Spec) -> list[Found]:
                 "truth": evidence.labels,
                 "age": np.maximum(honesty.origins.age(evidence.indices, session.round) - 1, 0),
                 "drawn": evidence.drawn,
+                "agreed": honesty._agreed(),
                 "test": session.model.predict_proba(items).astype(np.float32),
                 "test_truth": labels,
             }
@@ -67,6 +68,16 @@ def by_temperature(found: Found, weights: np.ndarray | None = None) -> np.ndarra
 
 def tempered(found: Found, temperature: float) -> np.ndarray:
     return apply_temperature(found["test"].astype(float), temperature)
+
+
+def with_agreement(found: Found, share: float = 0.5) -> np.ndarray:
+    """What "auto" is: a share of the log temperature is that of an ensemble's members, the rest that of picks."""
+    if found["agreed"] is None or not len(found["truth"]):
+        return discounted(0.95)(found)
+    with np.errstate(divide="ignore"):
+        logs = np.log(found["probs"].astype(float))
+    told = fit_temperature(logs, found["truth"], weights=0.95 ** found["age"])
+    return tempered(found, found["agreed"] ** share * told ** (1 - share))
 
 
 def best(found: Found) -> np.ndarray:
@@ -115,6 +126,10 @@ WAYS: dict[str, Way] = {
     "discount .9, guarded and clipped": lambda found: guarded(found, 0.9),
     "a temperature that drifts": drifting,
     "items drawn at random alone": of_drawn,
+    "auto: .95, half of it agreement": with_agreement,
+    ".95, a third of it agreement": lambda found: with_agreement(found, 1 / 3),
+    ".95, two thirds of it agreement": lambda found: with_agreement(found, 2 / 3),
+    "agreement alone": lambda found: with_agreement(found, 1.0),
 }
 
 

@@ -25,7 +25,7 @@ import cusal
 from cusal.bench.grid import read_grid
 from cusal.loop.learner import ASKED, SPLITS
 from cusal.recalibration.guarded import GuardedRecalibration
-from cusal.recalibration.hardness import hardness
+from cusal.recalibration.hardness import Hardness, find_hardness
 from cusal.recalibration.likeness import likeness
 from successor_rules import RULES, Round, squared
 from successors import Task
@@ -137,31 +137,36 @@ def scaled(found: dict[str, Any], weights: np.ndarray, *, offsets: bool = True, 
     return made.apply(test) if guard else made._fit(np.ones(made.evidence, dtype=np.bool_)).apply(test)
 
 
-def as_auto(found: dict[str, Any], *, harder: bool = True) -> np.ndarray:
-    """Return the test probabilities as a session recalibrates them, with or without the hardness of picks."""
-    drawn = found["drawn"] & (np.arange(len(found["drawn"])) >= FIRST)
-    weights = even(as_session(found) * found["like"])
+def as_auto(found: dict[str, Any], lower: Callable[[Hardness], Hardness] = lambda found: found) -> np.ndarray:
+    """Return the test probabilities as a session recalibrates them; `lower` changes the hardness of picks."""
+    weights, drawn = weights_of(found)
     said = found["said"], found["of_open"].astype(float)
-    lower = hardness(*said, found["truth"], weights, np.flatnonzero(~drawn)) if harder else 0.0
-    made = GuardedRecalibration(found["probs"], found["truth"], weights, False, lower)
+    harder = lower(find_hardness(*said, found["truth"], weights, np.flatnonzero(~drawn)))
+    made = GuardedRecalibration(found["probs"], found["truth"], weights, False, harder)
     return made.apply(found["test"].astype(float))
 
 
 def as_before(found: dict[str, Any]) -> np.ndarray:
     """Return the test probabilities of an earlier "auto", which halved a slight over-confidence of picks."""
-    drawn = found["drawn"] & (np.arange(len(found["drawn"])) >= FIRST)
-    weights = even(as_session(found) * found["like"])
+    weights, drawn = weights_of(found)
     made = GuardedRecalibration(found["probs"], found["truth"], weights, False)
     log = float(np.log(made.temperature))
     lower = weights[~drawn].sum() / weights.sum() / 2 * max(0.0, min(log, 1 - log))
-    return replace(made, hardness=lower).apply(found["test"].astype(float))
+    return replace(made, hardness=Hardness(lower)).apply(found["test"].astype(float))
+
+
+def weights_of(found: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return what evidence weighs in "auto", and which items were drawn at random, the first labels left out."""
+    drawn = found["drawn"] & (np.arange(len(found["drawn"])) >= FIRST)
+    return even(as_session(found) * found["like"]), drawn
 
 
 Way = Callable[[dict[str, Any]], np.ndarray]  # test probabilities after it
 WAYS: dict[str, Way] = {
     "raw": lambda found: found["test"].astype(float),
     "auto": as_auto,
-    "auto without hardness": lambda found: as_auto(found, harder=False),
+    "auto without hardness": lambda found: as_auto(found, lambda _: Hardness()),
+    "auto, all of it": lambda found: as_auto(found, lambda hardness: hardness._replace(explained=1.0)),
     "auto, halved as before": as_before,
     "vector": lambda found: scaled(found, as_session(found)),
     "temperature": lambda found: scaled(found, as_session(found), offsets=False),

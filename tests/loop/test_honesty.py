@@ -15,6 +15,7 @@ import cusal
 from cusal import _protocol as protocol
 from cusal.errors import InvalidInput, NotReady, PoolExhausted
 from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration.hardness import NO_HARDNESS
 from cusal.recalibration.temperature import fit_temperature
 
 X, Y = load_digits(return_X_y=True)
@@ -69,7 +70,7 @@ def test_picks_are_known_to_be_hard(recalibrate, strategy, harder):
     for _ in range(12):
         query = session.ask(10)
         session.tell(query.indices, labels[query.indices])
-    assert (session.recalibration.hardness > 0.05) == harder
+    assert (session.recalibration.hardness.log_temperature > 0.05) == harder
 
 
 def test_asking_several_splits_changes_no_evidence():
@@ -93,7 +94,7 @@ def test_models_that_take_too_long_for_several_splits_are_asked_for_one():
     session = begun(model=Slow(max_iter=300), rounds=1)
     assert session.recalibration.evidence == 30
     assert session._learner.opinions(session._books) is None
-    assert session.recalibration.hardness == 0
+    assert session.recalibration.hardness == NO_HARDNESS
 
 
 def test_dear_models_are_recalibrated_by_what_was_said_before_with_a_discount():
@@ -102,7 +103,7 @@ def test_dear_models_are_recalibrated_by_what_was_said_before_with_a_discount():
     made = session.recalibration
     assert isinstance(made, GuardedRecalibration)
     assert made.weights.tolist() == pytest.approx([0.81] * 10 + [0.9] * 10 + [1.0] * 10)
-    assert made.hardness == 0
+    assert made.hardness == NO_HARDNESS
 
 
 def test_a_warm_model_is_recalibrated_by_what_was_said_before():

@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration.hardness import Hardness
 from cusal.recalibration.scaling import Scaling, fit_scaling
 
 
@@ -104,20 +105,23 @@ def test_without_evidence_nothing_is_done():
     assert made.scaling.idle
 
 
-@pytest.mark.parametrize("far", [0.3, 1.4, 5.0])
-def test_hardness_is_taken_from_the_log_temperature(far):
+@pytest.mark.parametrize(("far", "explained", "taken"), [(0.3, 0.4, 0.25), (1.4, 1.0, 0.25), (5.0, 0.4, 0.1)])
+def test_hardness_is_taken_from_the_log_temperature(far, explained, taken):
     probs, labels = calibrated(300)
-    made = [GuardedRecalibration(distorted(probs, far), labels, np.ones(300), False, harder) for harder in (0.0, 0.25)]
-    assert np.log(made[1].temperature) == pytest.approx(np.log(made[0].temperature) - 0.25)
+    made = [
+        GuardedRecalibration(distorted(probs, far), labels, np.ones(300), False, harder)
+        for harder in (Hardness(), Hardness(0.25, explained))
+    ]
+    assert np.log(made[1].temperature) == pytest.approx(np.log(made[0].temperature) - taken)
 
 
 def test_no_hardness_takes_a_temperature_below_its_bound():
     probs, labels = calibrated(300)
-    made = GuardedRecalibration(distorted(probs, 0.2), labels, np.ones(300), False, 10.0)
+    made = GuardedRecalibration(distorted(probs, 0.2), labels, np.ones(300), False, Hardness(10.0))
     assert made.temperature == pytest.approx(np.exp(-3))
 
 
 def test_hardness_changes_no_model_that_is_left_alone():
     probs, labels = calibrated(60, seed=3)
     assert GuardedRecalibration(probs, labels, np.ones(60), False).scaling.idle
-    assert GuardedRecalibration(probs, labels, np.ones(60), False, 0.5).scaling.idle
+    assert GuardedRecalibration(probs, labels, np.ones(60), False, Hardness(0.5)).scaling.idle

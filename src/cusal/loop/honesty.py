@@ -13,7 +13,9 @@ lowered (`hardness`). That takes fifteen fits in all, and is left out where they
 
 A network that continues from its last fit is over-confident from the first round on, and its mistakes may have
 probabilities of 1e-20: there "auto" is a temperature without the guard and the clipping that serve light models, all
-items weigh the same, and the discount is .95 (`benchmarks/network_evidence.py`).
+items weigh the same, and the discount is .95. Its past picks are hard items, and it knows more now than when it
+predicted them. An `Ensemble` shows that: half of its log temperature is the one at which it is as confident as its
+members agree on open items (`agreement`). `benchmarks/network_evidence.py` measures both.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,9 +33,10 @@ from cusal.loop.audit import draw
 from cusal.loop.books import Books
 from cusal.loop.learner import Learner
 from cusal.loop.origins import Origins
+from cusal.recalibration.agreement import agreement_temperature
 from cusal.recalibration.evidence import Calibration, Evidence
 from cusal.recalibration.guarded import GuardedRecalibration
-from cusal.recalibration.hardness import hardness
+from cusal.recalibration.hardness import NO_HARDNESS, Hardness, find_hardness
 from cusal.recalibration.likeness import likeness
 from cusal.recalibration.open_items import AccuracyEstimate, Judged, estimate_accuracy, estimate_error
 from cusal.recalibration.platt import PICKED_WEIGHT, RANDOM_WEIGHT
@@ -44,7 +47,7 @@ from cusal.strategies._query_result import Query
 Recalibrate = Literal["auto", "vector", "prequential", "cross-fit", "held-out"]
 PRIOR = {"prequential": 5.0, "cross-fit": 0.0, "held-out": 0.0}  # strength of the prior around a temperature of 1
 DISCOUNT, WARM_DISCOUNT = 0.9, 0.95  # of prequential evidence, for every round that passed since
-MOST_LABELS, MOST_OPEN = 5000, 2000  # between which distances are measured; with more labels, weights matter no more
+MOST_LABELS, MOST_OPEN = 5000, 2000  # that are looked at beside predictions; with more labels, weights matter no more
 AnyRecalibration = Recalibration | GuardedRecalibration
 
 
@@ -149,7 +152,8 @@ class Honesty:
             return Recalibration(*self._pairs(self.recalibrate), PRIOR[self.recalibrate])
         found = self.found()
         if found.folds is None and self.learner.warm:
-            return Recalibration(found.probs, found.labels, PRIOR["prequential"], found.discount)
+            agreed = self._agreed() if len(found.labels) else None
+            return Recalibration(found.probs, found.labels, PRIOR["prequential"], found.discount, agreed)
         weights = even_weights(found.weights * self._likeness(found)) * found.discount
         harder = self._hardness(found, weights)
         return GuardedRecalibration(found.probs, found.labels, weights, self.recalibrate == "vector", harder)
@@ -180,30 +184,41 @@ class Honesty:
 
         "vector" has equal weights, so that stored runs stay comparable.
         """
-        open_items = self.books.pool.open
         if self.recalibrate != "auto" or found.folds is None or len(found.folds) > MOST_LABELS:
             return np.ones(len(found.labels))
-        if len(open_items) > MOST_OPEN:
-            open_items = np.sort(self._rng(5).choice(open_items, MOST_OPEN, replace=False))
         try:
-            points = [self.learner.fitted.embeddings(indices) for indices in (found.indices, open_items)]
+            points = [self.learner.fitted.embeddings(indices) for indices in (found.indices, self._some_open())]
         except (MissingMethod, InvalidInput):
             return np.ones(len(found.labels))
         if not all(part.ndim == 2 and np.isfinite(part).all() for part in points):
             return np.ones(len(found.labels))
         return likeness(points[0], found.folds, points[1])
 
-    def _hardness(self, found: _Found, weights: Floats) -> float:
-        """Return by how much the log temperature of out-of-fold evidence is too high for open items.
+    def _hardness(self, found: _Found, weights: Floats) -> Hardness:
+        """Return how much harder the items of out-of-fold evidence are than open ones.
 
         "vector" is left as it is, so that stored runs stay comparable.
         """
         if self.recalibrate != "auto" or found.folds is None or len(weights) > MOST_LABELS:
-            return 0.0
+            return NO_HARDNESS
         said = self.learner.opinions(self.books)
         if said is None:
-            return 0.0
-        return hardness(*said, found.labels, weights, np.flatnonzero(~found.drawn))
+            return NO_HARDNESS
+        return find_hardness(*said, found.labels, weights, np.flatnonzero(~found.drawn))
+
+    def _agreed(self) -> float | None:
+        """Return the temperature that the members of an ensemble agree on; None of other models."""
+        open_items, members = self._some_open(), self.learner.members
+        if members < 2 or len(open_items) == 0:
+            return None
+        return agreement_temperature(np.moveaxis(self.learner.fitted.sampled_probs(open_items, members), 1, 0))
+
+    def _some_open(self) -> Indices:
+        """Return the open items; where there are many, some of them, the same throughout a round."""
+        open_items = self.books.pool.open
+        if len(open_items) <= MOST_OPEN:
+            return open_items
+        return np.sort(self._rng(5).choice(open_items, MOST_OPEN, replace=False))
 
     def _out_of_fold(self) -> Pairs | None:
         """Return out-of-fold predictions; None if "auto" meets copies that cannot predict, fitted to too few labels."""

@@ -16,6 +16,7 @@ from cusal.loop.answers import Pairs
 from cusal.loop.books import Books
 from cusal.loop.dense_vectors import item_vectors
 from cusal.loop.predictions import Predictions
+from cusal.models.ensemble import Ensemble
 from cusal.recalibration.out_of_sample import FOLDS, LabelledPoints, Method, OutOfSample, Predict
 
 CHEAP = 2.0  # seconds for one fit of each fold: less than a person takes for a label
@@ -94,6 +95,11 @@ class Learner:
     def refits_are_cheap(self) -> bool:
         """Whether a copy for each fold can be fitted while nobody waits, by the times of the last fits."""
         return self.has_out_of_fold or (bool(self.fit_seconds) and FOLDS * min(self.fit_seconds) < self.patience)
+
+    @property
+    def members(self) -> int:
+        """How many classifiers the model is the mean of that differ by their seeds alone; 1 if it is no `Ensemble`."""
+        return len(self.model.estimators_) if isinstance(self.model, Ensemble) else 1
 
     @property
     def splits_are_cheap(self) -> bool:

@@ -15,12 +15,9 @@ Without a gain the model is left as it is. A regularised model that is calibrate
 worse by the noise of a fit to few labels. The judge is the Brier score: by the log loss, in which a few confident
 mistakes outweigh the rest, the calibration error on unseen items came out higher on ten tasks.
 
-Evidence of picks makes the temperature too high for other items: `hardness` returns by how much.
-
-    s' = s - hardness
+Evidence of picks makes the temperature too high for other items: `hardness` says by how much.
 """
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -28,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
-from cusal.recalibration.scaling import LOG_BOUNDS, Scaling, fit_scaling
+from cusal.recalibration.hardness import NO_HARDNESS, Hardness
+from cusal.recalibration.scaling import Scaling, fit_scaling
 
 FOLDS = 5
 
@@ -47,15 +45,15 @@ class GuardedRecalibration:
         What each counts in the fit; see `cusal.loop.honesty`.
     with_offsets : bool
         Whether classes get offsets, beside the temperature.
-    hardness : float, default 0
-        What is taken from the log temperature, since the items are harder than those that will be predicted.
+    hardness : Hardness, optional
+        How much harder the items are than those that will be predicted.
     """
 
     probs: Floats
     labels: Indices
     weights: Floats
     with_offsets: bool
-    hardness: float = 0.0
+    hardness: Hardness = NO_HARDNESS
 
     @property
     def evidence(self) -> int:
@@ -68,7 +66,7 @@ class GuardedRecalibration:
         if self.gain <= 0:
             return Scaling.none(self.probs.shape[1])
         fitted = self._fit(np.ones(self.evidence, dtype=np.bool_))
-        return replace(fitted, temperature=max(fitted.temperature * math.exp(-self.hardness), math.exp(LOG_BOUNDS[0])))
+        return replace(fitted, temperature=self.hardness.taken_from(fitted.temperature))
 
     @property
     def temperature(self) -> float:

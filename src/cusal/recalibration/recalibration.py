@@ -1,5 +1,6 @@
 """Predictions recalibrated by one temperature, from pairs of prediction and label that the model was not fitted to."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,12 +26,16 @@ class Recalibration:
         Strength of the prior around a temperature of 1, in units of evidence.
     weights : (n,) array, optional
         What each pair counts; all the same by default.
+    agreed : float, optional
+        The temperature that the members of an ensemble agree on (`agreement`). Half of the log temperature is its own,
+        half that of the pairs.
     """
 
     probs: Floats
     labels: Indices
     strength: float
     weights: Floats | None = None
+    agreed: float | None = None
 
     @classmethod
     def none(cls, classes: int) -> "Recalibration":
@@ -45,7 +50,8 @@ class Recalibration:
     @cached_property
     def temperature(self) -> float:
         """What the model's log probabilities are divided by; above 1 the model was over-confident."""
-        return temperature_of((self.probs, self.labels), strength=self.strength, weights=self.weights)
+        told = temperature_of((self.probs, self.labels), strength=self.strength, weights=self.weights)
+        return told if self.agreed is None else math.sqrt(told * self.agreed)
 
     def apply(self, probs: Floats) -> NDArray[np.float64]:
         """Return the recalibrated form of raw probabilities, (rows, classes)."""
