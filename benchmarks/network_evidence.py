@@ -26,6 +26,7 @@ from cusal.bench.grid import read_grid
 from cusal.bench.spec import Spec
 from cusal.loop.simulate import simulate
 from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration.recalibration import AGREED_SHARE
 from cusal.recalibration.temperature import apply_temperature, fit_temperature
 
 Found = dict[str, Any]
@@ -70,7 +71,7 @@ def tempered(found: Found, temperature: float) -> np.ndarray:
     return apply_temperature(found["test"].astype(float), temperature)
 
 
-def with_agreement(found: Found, share: float = 0.5) -> np.ndarray:
+def with_agreement(found: Found, share: float = AGREED_SHARE) -> np.ndarray:
     """What "auto" is: a share of the log temperature is that of an ensemble's members, the rest that of picks."""
     if found["agreed"] is None or not len(found["truth"]):
         return discounted(0.95)(found)
@@ -126,8 +127,8 @@ WAYS: dict[str, Way] = {
     "discount .9, guarded and clipped": lambda found: guarded(found, 0.9),
     "a temperature that drifts": drifting,
     "items drawn at random alone": of_drawn,
-    "auto: .95, half of it agreement": with_agreement,
-    ".95, a third of it agreement": lambda found: with_agreement(found, 1 / 3),
+    "auto: .95, a third of it agreement": with_agreement,
+    ".95, half of it agreement": lambda found: with_agreement(found, 1 / 2),
     ".95, two thirds of it agreement": lambda found: with_agreement(found, 2 / 3),
     "agreement alone": lambda found: with_agreement(found, 1.0),
 }

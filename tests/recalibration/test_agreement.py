@@ -53,11 +53,11 @@ def test_members_that_agree_on_everything_or_nothing_meet_the_bounds():
     assert agreement_temperature(sure) == math.exp(LOG_BOUNDS[0])
 
 
-def test_half_of_the_log_temperature_is_that_of_the_members():
+def test_a_third_of_the_log_temperature_is_that_of_the_members():
     probs, labels = members()[0], np.arange(500) % 4
     told = fit_temperature(np.log(probs), labels)
     assert Recalibration(probs, labels, 5.0).temperature == told
-    assert Recalibration(probs, labels, 5.0, agreed=0.5).temperature == pytest.approx(math.sqrt(told * 0.5))
+    assert Recalibration(probs, labels, 5.0, agreed=0.5).temperature == pytest.approx(told ** (2 / 3) * 0.5 ** (1 / 3))
 
 
 def begun(model, rounds=3, recalibrate="auto"):

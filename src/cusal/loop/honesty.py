@@ -14,7 +14,7 @@ lowered (`hardness`). That takes fifteen fits in all, and is left out where they
 A network that continues from its last fit is over-confident from the first round on, and its mistakes may have
 probabilities of 1e-20: there "auto" is a temperature without the guard and the clipping that serve light models, all
 items weigh the same, and the discount is .95. Its past picks are hard items, and it knows more now than when it
-predicted them. An `Ensemble` shows that: half of its log temperature is the one at which it is as confident as its
+predicted them. An `Ensemble` shows that: a third of its log temperature is the one at which it is as confident as its
 members agree on open items (`agreement`). `benchmarks/network_evidence.py` measures both.
 """
 
