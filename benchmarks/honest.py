@@ -37,7 +37,7 @@ STRATEGIES = {
     "margin, audit .2": ("margin", 0.2),
     "random": ("random", 0.0),
 }
-POOL, FIRST, BATCH = 2500, 20, 10
+POOL, FIRST = 2500, 20
 JUDGED_FROM, JUDGED_EVERY = 60, 80
 Row = dict[str, Any]
 
@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--tasks", default=",".join(("digits", *TABLES, *TEXTS)))
     parser.add_argument("--seeds", default="2,3,4", help="0 and 1 chose how the guard judges")
     parser.add_argument("--labels", type=int, default=220, help="labels at the end")
+    parser.add_argument("--batch", type=int, default=10, help="labels of a round")
     parser.add_argument("--strategies", default=";".join(STRATEGIES), help="separated by semicolons")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
@@ -57,14 +58,14 @@ def main() -> None:
         for seed in map(int, options.seeds.split(",")):
             items, labels = load(task, seed)
             for name in options.strategies.split(";"):
-                row = run(items, labels, name, seed, options.labels)
+                row = run(items, labels, name, seed, options.labels, options.batch)
                 rows.append(row | {"task": task, "seed": seed})
         print(f"{task}: {time.perf_counter() - started:.0f} s", flush=True)
     settings = {
         "head": "LogisticRegression(max_iter=200)",
         "pool": POOL,
         "first": FIRST,
-        "batch": BATCH,
+        "batch": options.batch,
         "labels": options.labels,
         "seeds": options.seeds,
         "cusal": cusal.__version__,
@@ -108,7 +109,7 @@ def read_file(task: str) -> tuple[np.ndarray, np.ndarray]:
     return StandardScaler().fit_transform(pd.get_dummies(frame.drop(columns="label")).astype(float)), names
 
 
-def run(items: Any, labels: np.ndarray, name: str, seed: int, most: int) -> Row:
+def run(items: Any, labels: np.ndarray, name: str, seed: int, most: int, batch: int) -> Row:
     """Return what one session measured of itself, beside the truth."""
     from sklearn.linear_model import LogisticRegression
 
@@ -133,7 +134,7 @@ def run(items: Any, labels: np.ndarray, name: str, seed: int, most: int) -> Row:
             judged.append(judge(session, labels))
         if count >= most:
             return {"strategy": name, "judged": judged, "course": course}
-        query = session.ask(BATCH)
+        query = session.ask(batch)
         session.tell(query.indices, labels[query.indices].tolist())
 
 

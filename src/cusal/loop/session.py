@@ -69,9 +69,9 @@ class Session(Resumable):
         Seed of every random choice.
     recalibrate : {"auto", "vector", "prequential", "cross-fit", "held-out"} or None, default "auto"
         How `predict_proba` is recalibrated. It never changes what is asked for or fitted. "cross-fit" and "vector" fit
-        five more copies of the model in every round, "held-out" one; "auto" does where that takes under two seconds.
-        "vector" may change which class is the most probable. "auto" and "vector" leave the model as it is where the
-        evidence shows no gain.
+        five more copies of the model in every round, "held-out" one; "auto" five or fifteen, if that takes under two
+        seconds. "vector" may change which class is the most probable. "auto" and "vector" leave the model as it is
+        where the evidence shows no gain.
     reference : {"fitted", "cross-fit", "held-out"}
         The labelled items' predictions that serve as evidence; "fitted" is the paper's.
     audit : float, default 0
