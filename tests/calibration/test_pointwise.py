@@ -212,6 +212,7 @@ GOOD = ([[0.5, 0.5], [0.9, 0.1]], [[0.8, 0.2]], [0])
     ("pool", "labelled", "labels", "message"),
     [
         ([[0.5, np.nan]], GOOD[1], [0], "row 0 holds NaN"),
+        (GOOD[0][0], GOOD[1], [0], r"pool_probs has shape \(2,\) .* a single item, give a table with one row"),
         ([[0.5, 0.5], [np.inf, 0.0]], GOOD[1], [0], "row 1 holds infinity"),
         ([[1.2, -0.2]], GOOD[1], [0], "never negative"),
         ([[0.5, 0.4]], GOOD[1], [0], "row 0 sums to 0.9"),

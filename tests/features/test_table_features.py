@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cusal.errors import CusalError
+from cusal.errors import CusalError, CusalWarning
 from cusal.features import TableFeatures
 
 COLUMNS = {
@@ -120,3 +120,21 @@ def test_other_columns_are_refused():
         features.transform(pandas.DataFrame(COLUMNS)[["town", "age", "member", "visits"]])
     with pytest.raises(CusalError, match="column age was numeric"):
         features.transform(pandas.DataFrame(COLUMNS | {"age": ["old"] * 4}))
+
+
+def test_a_column_of_texts_is_warned_of():
+    texts = [f"the parcel of customer {number} is late" for number in range(30)]
+    with pytest.warns(CusalWarning, match="column text has 30 different texts in 30 rows"):
+        TableFeatures().fit(pandas.DataFrame({"text": texts, "visits": range(30)}))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"customer-{number}" for number in range(30)],  # names of rows
+        ["in the north of town", "in the south of town"] * 15,  # few values
+        [f"parcel {number} is late" for number in range(10)],  # few rows
+    ],
+)
+def test_other_categories_are_not(values):
+    TableFeatures().fit(pandas.DataFrame({"text": values}))

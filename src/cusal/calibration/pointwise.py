@@ -175,6 +175,11 @@ def as_prediction_pair(pool_probs: Any, labelled_probs: Any) -> tuple[Any, NDArr
     """Return both as checked (rows, classes), and whether they came as one column of scores."""
     pool_probs, labelled_probs = as_array(pool_probs, "pool_probs"), as_array(labelled_probs, "labelled_probs")
     if pool_probs.ndim == 1 or pool_probs.shape[1:] == (1,):
+        if labelled_probs.ndim == 2 and labelled_probs.shape[1] > 1:
+            raise InvalidInput(
+                f"pool_probs has shape {pool_probs.shape} and labelled_probs {labelled_probs.shape}; expected a column "
+                "for each class in both. For a single item, give a table with one row."
+            )
         scores, reference = as_scores(pool_probs, "pool_probs"), as_scores(labelled_probs, "labelled_probs")
         return two_columns(scores), two_columns(reference), True
     pool = UnitRows(as_unchecked_probs(pool_probs, "pool_probs"), "pool_probs")

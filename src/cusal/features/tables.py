@@ -1,5 +1,6 @@
 """Tables as numbers: numeric columns scaled, categories one-hot, missing values filled in and marked."""
 
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Self
@@ -10,11 +11,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cusal._checks import as_count
-from cusal.errors import InvalidInput
+from cusal.errors import CusalWarning, InvalidInput
 
 Column = NDArray[Any]
 MISSING, OTHER = "missing", "other"
 MISSING_KINDS = ("NAType", "NaTType")  # of pandas
+FEWEST_TEXTS, WORDS_OF_A_TEXT = 20, 3  # rows, and words in the mean, from which on a column may be one of texts
 
 
 class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -84,6 +86,9 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             _Numbers.learn(name, values) if _is_numeric(values) else _Categories.learn(name, values, most)
             for name, values in zip(names, columns, strict=True)
         ]
+        for learned, values in zip(self.columns_, columns, strict=True):
+            if isinstance(learned, _Categories):
+                _warn_of_texts(learned.name, values)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -224,6 +229,20 @@ def _as_numbers(name: str, values: Column) -> NDArray[np.float64]:
         row = int(np.flatnonzero(np.isinf(numbers))[0])
         raise InvalidInput(f"column {name} is infinity in row {row}; expected finite numbers: replace inf, or drop it.")
     return numbers
+
+
+def _warn_of_texts(name: str, values: Column) -> None:
+    """Warn of a column that seems to hold sentences: most differ, and as categories all but a few are one."""
+    words = _as_words(values)
+    different = set(words)
+    long = sum(len(word.split()) for word in different) >= WORDS_OF_A_TEXT * len(different)
+    if long and len(words) >= FEWEST_TEXTS and 2 * len(different) > len(words):
+        warnings.warn(
+            f"column {name} has {len(different)} different texts in {len(words)} rows, and is taken as categories. "
+            "Give the texts alone, as one column or list, or turn them into numbers first.",
+            CusalWarning,
+            stacklevel=3,
+        )
 
 
 def _as_words(values: Column) -> list[str]:
