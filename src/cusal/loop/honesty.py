@@ -224,7 +224,7 @@ class Honesty:
         """Return out-of-fold predictions; None if "auto" meets copies that cannot predict, fitted to too few labels."""
         try:
             if self.recalibrate == "auto":
-                self.learner.opinions(self.books)  # which have them too
+                self.learner.opinions(self.books)  # those of its first split are the out-of-fold ones
             return self.learner.out_of_fold(self.books)
         except InvalidInput:
             if self.recalibrate != "auto":
