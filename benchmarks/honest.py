@@ -48,6 +48,7 @@ def main() -> None:
     parser.add_argument("--seeds", default="2,3,4", help="0 and 1 chose how the guard judges")
     parser.add_argument("--labels", type=int, default=220, help="labels at the end")
     parser.add_argument("--batch", type=int, default=10, help="labels of a round")
+    parser.add_argument("--cold-start", action="store_true", help="let the session choose the first labels too")
     parser.add_argument("--strategies", default=";".join(STRATEGIES), help="separated by semicolons")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
@@ -58,7 +59,7 @@ def main() -> None:
         for seed in map(int, options.seeds.split(",")):
             items, labels = load(task, seed)
             for name in options.strategies.split(";"):
-                row = run(items, labels, name, seed, options.labels, options.batch)
+                row = run(items, labels, name, seed, options)
                 rows.append(row | {"task": task, "seed": seed})
         print(f"{task}: {time.perf_counter() - started:.0f} s", flush=True)
     settings = {
@@ -66,6 +67,7 @@ def main() -> None:
         "pool": POOL,
         "first": FIRST,
         "batch": options.batch,
+        "cold start": options.cold_start,
         "labels": options.labels,
         "seeds": options.seeds,
         "cusal": cusal.__version__,
@@ -109,7 +111,7 @@ def read_file(task: str) -> tuple[np.ndarray, np.ndarray]:
     return StandardScaler().fit_transform(pd.get_dummies(frame.drop(columns="label")).astype(float)), names
 
 
-def run(items: Any, labels: np.ndarray, name: str, seed: int, most: int, batch: int) -> Row:
+def run(items: Any, labels: np.ndarray, name: str, seed: int, options: argparse.Namespace) -> Row:
     """Return what one session measured of itself, beside the truth."""
     from sklearn.linear_model import LogisticRegression
 
@@ -118,13 +120,16 @@ def run(items: Any, labels: np.ndarray, name: str, seed: int, most: int, batch: 
         items,
         LogisticRegression(max_iter=200),
         strategy,
-        labelled=first_labels(labels, seed),
+        labelled=None if options.cold_start else first_labels(labels, seed),
         classes=range(labels.max() + 1),
         seed=seed,
         recalibrate="auto",
         audit=audit,
     )
     judged, course = [], []
+    while (options.cold_start and len(session.labels) < FIRST) or len(set(session.labels.values())) < 2:
+        query = session.ask(FIRST)
+        session.tell(query.indices, labels[query.indices].tolist())
     while True:
         count = len(session.labels)
         stopping = session.stopping()
@@ -132,9 +137,9 @@ def run(items: Any, labels: np.ndarray, name: str, seed: int, most: int, batch: 
         course.append({"labels": count, "accuracy": float(right.mean()), "stop": stopping.stop, "gain": stopping.gain})
         if count >= JUDGED_FROM and (count - JUDGED_FROM) % JUDGED_EVERY == 0:
             judged.append(judge(session, labels))
-        if count >= most:
+        if count >= options.labels:
             return {"strategy": name, "judged": judged, "course": course}
-        query = session.ask(batch)
+        query = session.ask(options.batch)
         session.tell(query.indices, labels[query.indices].tolist())
 
 
