@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import cusal
 from cusal import _protocol as protocol
-from cusal.errors import InvalidInput, NotReady, PoolExhausted
+from cusal.errors import InvalidInput, NotReady, PoolExhausted, UnknownName
 from cusal.recalibration.guarded import GuardedRecalibration
 from cusal.recalibration.hardness import NO_HARDNESS
 from cusal.recalibration.temperature import fit_temperature
@@ -275,3 +275,9 @@ def spam():
     pandas = pytest.importorskip("pandas")
     frame = pandas.read_csv(DATA / "text" / "sms_spam.csv.gz")
     return TfidfVectorizer(min_df=2).fit_transform(frame["text"]), frame["label"].to_numpy()
+
+
+@pytest.mark.parametrize("name", ["nonsense", "None"])
+def test_an_unknown_recalibration_is_answered_with_the_names_there_are(name):
+    with pytest.raises(UnknownName, match=r"choose one of None \(no quotes\), auto"):
+        cusal.Session(X, LogisticRegression(), recalibrate=name)

@@ -125,3 +125,8 @@ def test_with_nothing_open_it_stops():
     session = begun()
     session.tell(np.arange(len(Y)), Y)
     assert session.stopping().stop
+
+
+def test_it_asks_for_no_more_labels_than_there_are_open_items():
+    session = cusal.Session(X[:24], LogisticRegression(max_iter=300), labelled=(range(20), Y[:20]))
+    assert "ask again after 4 more labels" in session.stopping().reason

@@ -165,3 +165,62 @@ def test_intervals_cover_on_real_tasks_under_margin_and_at_random():
     assert np.mean(accuracy) >= 0.8
     assert np.mean(before) >= 0.8
     assert np.mean(after) >= 0.8
+
+
+def test_models_that_learned_since_may_err_less_by_as_much():
+    probs, labels = drawn(200, 1.0, seed=3)
+    now, since = (
+        estimate_accuracy(Judged(probs, labels, np.ones(200), False, learned), probs, np.random.default_rng(0))
+        for learned in (0.0, 0.5)
+    )
+    assert since[:2] == now[:2]
+    assert since[2] == pytest.approx(min(1.0, now[2] + 0.5 * (1 - now[0])))
+    errors = [
+        estimate_error(Judged(probs, labels, np.ones(200), False, learned), probs, np.random.default_rng(0))
+        for learned in (0.0, 0.8)
+    ]
+    assert errors[1].estimate == errors[0].estimate
+    assert errors[1].high > errors[0].high
+
+
+def test_without_a_label_nothing_is_known():
+    open_probs = two_columns(np.linspace(0.5, 0.9, 50))
+    nothing = Judged(np.empty((0, 2)), np.empty(0, dtype=np.int64), np.empty(0), False, 0.0)
+    assert estimate_accuracy(nothing, open_probs, np.random.default_rng(0))[1:] == (0.0, 1.0)
+
+
+def test_few_labels_make_intervals_wider():
+    probs, labels = drawn(40, 1.0, seed=4)
+    widths = []
+    for count in (5, 15, 29):
+        _, low, high = estimate_accuracy(Judged(probs[:count], labels[:count], np.ones(count)), probs, rng(0))
+        error = estimate_error(Judged(probs[:count], labels[:count], np.ones(count)), probs, rng(0))
+        assert low <= high * count / 30
+        widths.append((high - low, error.high - error.low))
+    assert widths[0] > widths[1] > widths[2]
+
+
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+def test_estimates_from_few_labels_are_called_provisional():
+    few = cusal.recalibration.AccuracyEstimate(0.5, 0.1, 0.9, labels=29)
+    assert str(few).endswith(": provisional")
+    assert "provisional" not in str(cusal.recalibration.AccuracyEstimate(0.5, 0.1, 0.9, labels=30))
+
+
+def test_what_a_network_has_learned_since_its_picks_is_known():
+    X, Y = load_digits(return_X_y=True)
+    start = np.concatenate([np.flatnonzero(label == Y)[:2] for label in range(10)])
+    session = cusal.Session(X, LogisticRegression(max_iter=300), "margin", labelled=(start, Y[start]), seed=0)
+    session._learner.patience = 0.0  # no refits: past picks are the evidence
+    for _ in range(3):
+        query = session.ask(10)
+        session.tell(query.indices, Y[query.indices])
+    session.fit()
+    found = session._honesty.found()
+    assert found.folds is None
+    assert found.learned.tolist() == [0.6] * 10 + [0.4] * 10 + [0.2] * 10  # 30, 20 and 10 of 50 labels came later
+    weights = found.weights * found.discount
+    assert found.judged.learned == pytest.approx(np.average(found.learned, weights=weights))

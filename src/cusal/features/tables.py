@@ -239,7 +239,7 @@ def _warn_of_texts(name: str, values: Column) -> None:
     if long and len(words) >= FEWEST_TEXTS and 2 * len(different) > len(words):
         warnings.warn(
             f"column {name} has {len(different)} different texts in {len(words)} rows, and is taken as categories. "
-            "Give the texts alone, as one column or list, or turn them into numbers first.",
+            "Give the texts alone, as a list or a Series, or turn them into numbers first.",
             CusalWarning,
             stacklevel=3,
         )

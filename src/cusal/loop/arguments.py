@@ -78,4 +78,4 @@ def _positions(index: Any, items: Any) -> Any:
 def check_name(kind: str, name: str | None, known: tuple[str | None, ...]) -> None:
     """Raise `UnknownName` unless the name of this kind is known."""
     if not is_hashable(name) or name not in known:
-        raise UnknownName(kind, name, [str(one) for one in known])
+        raise UnknownName(kind, name, ["None (no quotes)" if one is None else one for one in known])

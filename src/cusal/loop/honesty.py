@@ -39,6 +39,7 @@ from cusal.recalibration.guarded import GuardedRecalibration
 from cusal.recalibration.hardness import NO_HARDNESS, Hardness, find_hardness
 from cusal.recalibration.likeness import likeness
 from cusal.recalibration.open_items import AccuracyEstimate, Judged, estimate_accuracy, estimate_error
+from cusal.recalibration.out_of_sample import FOLDS
 from cusal.recalibration.platt import PICKED_WEIGHT, RANDOM_WEIGHT
 from cusal.recalibration.recalibration import Recalibration
 from cusal.recalibration.scaling import even_weights
@@ -54,7 +55,8 @@ AnyRecalibration = Recalibration | GuardedRecalibration
 class _Found(NamedTuple):
     """Items (n,), predictions (n, classes) and labels (n,), whether they were drawn at random, the discount for age.
 
-    folds: those of out-of-fold predictions, (n,); None of others.
+    folds: those of out-of-fold predictions, (n,); None of others. learned: the share of the labels that the model did
+    not know when it predicted, (n,).
     """
 
     indices: Indices
@@ -62,6 +64,7 @@ class _Found(NamedTuple):
     labels: Indices
     drawn: NDArray[np.bool_]
     discount: Floats
+    learned: Floats
     folds: Indices | None = None
 
     @property
@@ -72,7 +75,9 @@ class _Found(NamedTuple):
     @property
     def judged(self) -> Judged:
         """The pairs with all that they weigh."""
-        return Judged(self.probs, self.labels, self.weights * self.discount, self.folds is not None)
+        weights = self.weights * self.discount
+        learned = float(np.average(self.learned, weights=weights)) if len(weights) else 0.0
+        return Judged(self.probs, self.labels, weights, self.folds is not None, learned)
 
 
 class Honesty:
@@ -171,13 +176,17 @@ class Honesty:
         if pairs is not None:
             indices = self.books.pool.labelled
             drawn, folds = self.origins.drawn(indices), self.learner.folds(indices)
-            return _Found(indices, *pairs, drawn, np.ones(len(indices)), folds)
+            return _Found(indices, *pairs, drawn, np.ones(len(indices)), np.full(len(indices), 1 / FOLDS), folds)
         numbers = self._numbers()
         probs, labels = self.evidence.pairs(numbers, len(self.books.classes))
         indices = np.array([i for i in self.evidence.predictions if i in numbers], dtype=np.int64)
-        age = self.origins.age(indices, self.learner.round) - 1  # the last round's picks are the newest
+        age = self.origins.age(indices, self.learner.round)
+        ages = np.sort(self.origins.age(self.books.pool.labelled, self.learner.round))
+        later = np.searchsorted(ages, age, side="right") - np.searchsorted(ages, 0, side="right")  # 0: never asked for
+        learned = later / max(1, len(ages))
         rate = WARM_DISCOUNT if self.learner.warm else DISCOUNT
-        return _Found(indices, probs, labels, self.origins.drawn(indices), rate ** np.maximum(age, 0))
+        discount = rate ** np.maximum(age - 1, 0)  # the last round's picks are the newest
+        return _Found(indices, probs, labels, self.origins.drawn(indices), discount, learned)
 
     def _likeness(self, found: _Found) -> Floats:
         """Return what evidence weighs by how much it looks like the open items, (n,); all the same without vectors.

@@ -19,7 +19,7 @@ from cusal import strategies
 from cusal._checks import as_batch_size, as_count
 from cusal._items import as_items, count_items
 from cusal._types import Floats, Indices
-from cusal.errors import CusalWarning, InvalidInput
+from cusal.errors import CusalWarning, InvalidInput, PoolExhausted
 from cusal.loop import audit as audits
 from cusal.loop import honesty
 from cusal.loop.answers import ModelAnswers
@@ -315,7 +315,10 @@ class Session(Resumable):
         PoolExhausted
             If no item is open.
         """
-        as_batch_size(1, len(self.pool.open))
+        if len(self.pool.open) == 0:
+            raise PoolExhausted(
+                "no item is open, so that there is nothing to estimate; `evaluate` scores labelled items."
+            )
         self.fit()
         return self._honesty.accuracy(self.recalibration, self.open_probs)
 

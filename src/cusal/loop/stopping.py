@@ -155,5 +155,6 @@ def _nothing_to_compare(labels: int, open_items: Indices, counts: list[int]) -> 
     if len(open_items) == 0:
         return Stopping(labels, None, None, None, None, True, "No item is open: stop.")
     left = WINDOW - (labels - counts[0] if counts else 0)
-    reason = f"There are no earlier predictions to compare with yet; ask again after {max(1, left)} more labels."
+    more = min(max(1, left), len(open_items))
+    reason = f"There are no earlier predictions to compare with yet; ask again after {more} more labels."
     return Stopping(labels, None, None, None, None, False, reason)

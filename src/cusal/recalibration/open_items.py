@@ -4,7 +4,7 @@
     2. the chance of being right at a confidence is fitted to them, with its posterior (`cusal.recalibration.platt`)
     3. lines drawn from the posterior, laid over the open items, give the mean and the spread of what is wanted
 
-    accuracy = mean chance        interval: - (1.645 sd + 1.5 points), + (the same + a fifth of 1 - accuracy)
+    accuracy = mean chance        interval: - (1.645 sd + 1.5 points), + (the same + learned * (1 - accuracy))
     ECE      = of labels drawn by the chances, median; interval: +- (the largest of 1.645 sd and the distances to the
                5 % and the 95 % quantile, + 1 point)
 
@@ -14,9 +14,12 @@ whose confidences hardly differ hangs on that slope: with the first prior alone,
 covered 22 % of the time. Past picks alone cannot tell a slope for the whole pool: for them the steep prior is left out.
 
 The posterior knows neither that picks are harder than others of equal confidence nor that the line may be bent; the
-points that are added stand for both. Models that judge know four fifths of the labels: where errors fall like one over
-the labels, those of the model are a fifth fewer, which the upper end allows for. `benchmarks/honest.py` and
-`benchmarks/stopping.py` measure how often the intervals cover.
+points that are added stand for both. Models that judge know fewer labels: out-of-fold copies four fifths of them, a
+network those that there were when it was asked. Where errors fall like one over the labels, those of the model are
+fewer by the share that it has learned since; the upper end allows for that, and the interval of the ECE of past picks
+for chances that rose as much. With fewer than 30 labels all ends are drawn towards 0 and 1, which they are without a
+label. `benchmarks/honest.py`, `benchmarks/stopping.py` and `benchmarks/network_intervals.py` measure how often the
+intervals cover.
 """
 
 from dataclasses import dataclass
@@ -26,6 +29,8 @@ from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
 from cusal.metrics.reliability import reliability
+from cusal.recalibration.evidence import PROVISIONAL_BELOW
+from cusal.recalibration.out_of_sample import FOLDS
 from cusal.recalibration.platt import fit_platt
 from cusal.recalibration.recalibration import Recalibration
 from cusal.recalibration.scaling import STRENGTH, Scaling, even_weights, fit_scaling
@@ -34,7 +39,6 @@ DRAWS = 200
 NORMAL_90 = 1.645  # standard deviations on each side that hold 90 % of a normal distribution
 ACCURACY_ALLOWANCE, ECE_ALLOWANCE = 0.015, 0.01
 DOUBT = 0.3  # standard deviation of the log odds by which the model differs from its copies, chosen of 0, .3 and .4
-LEARNED_SINCE = 0.2  # share of the errors of models with four fifths of the labels that the rest may mend
 MOST = 20_000  # open items that a calibration error is drawn for: more would not move it
 
 
@@ -67,7 +71,8 @@ class AccuracyEstimate:
 
     def __str__(self) -> str:
         ends = f"{self.estimate:.0%} ({self.low * 100:.0f} to {self.high:.0%})".replace("%", " %")
-        return f"{ends}, from {self.labels} labels, {self.drawn} of them drawn at random"
+        provisional = ": provisional" if self.labels < PROVISIONAL_BELOW else ""
+        return f"{ends}, from {self.labels} labels, {self.drawn} of them drawn at random{provisional}"
 
 
 @dataclass(frozen=True)
@@ -84,12 +89,14 @@ class Judged:
     """Predictions (n, classes) by models that had not seen the labels (n,), and what each pair weighs, (n,).
 
     out_of_fold: whether they are of all labelled items, by copies of the model; otherwise of picks, from before.
+    learned: the share of the labels that the models did not know when they judged.
     """
 
     probs: Floats
     labels: Indices
     weights: Floats
     out_of_fold: bool = True
+    learned: float = 1 / FOLDS
 
 
 def estimate_accuracy(judged: Judged, open_probs: Floats, rng: np.random.Generator) -> tuple[float, float, float]:
@@ -100,7 +107,8 @@ def estimate_accuracy(judged: Judged, open_probs: Floats, rng: np.random.Generat
     expected = float(line.chance(confidence).mean())
     spread = float(line.drawn_chances(confidence, DRAWS, rng).mean(axis=1).std())
     half = NORMAL_90 * spread + ACCURACY_ALLOWANCE
-    return expected, max(0.0, expected - half), min(1.0, expected + half + LEARNED_SINCE * (1 - expected))
+    low, high = _of_few(judged, expected - half, expected + half + judged.learned * (1 - expected))
+    return expected, low, high
 
 
 def estimate_error(judged: Judged, open_probs: Floats, rng: np.random.Generator) -> ExpectedError:
@@ -116,8 +124,18 @@ def estimate_error(judged: Judged, open_probs: Floats, rng: np.random.Generator)
     # An error of lines that differ from the truth is never below the true one's where that is near 0: the quantiles
     # alone would leave it out at the low end.
     low, middle, high = (float(value) for value in np.quantile(errors, [0.05, 0.5, 0.95]))
+    if not judged.out_of_fold:
+        risen = 1 - (1 - judged.learned) * (1 - chances)
+        since = np.array([_ece(confidence, rng.random(len(row)) < row) for row in risen])
+        low, high = min(low, float(np.quantile(since, 0.05))), max(high, float(np.quantile(since, 0.95)))
     half = max(NORMAL_90 * float(errors.std()), middle - low, high - middle) + ECE_ALLOWANCE
-    return ExpectedError(middle, max(0.0, middle - half), min(1.0, middle + half))
+    return ExpectedError(middle, *_of_few(judged, middle - half, middle + half))
+
+
+def _of_few(judged: Judged, low: float, high: float) -> tuple[float, float]:
+    """Return the ends of an interval within 0 and 1, nearer to them the fewer labels there are."""
+    trust = min(1.0, len(judged.labels) / PROVISIONAL_BELOW)
+    return trust * max(0.0, low), 1 - trust * (1 - min(1.0, high))
 
 
 def _tempered(judged: Judged) -> tuple[Scaling | Recalibration, Floats, NDArray[np.bool_]]:
