@@ -112,6 +112,7 @@ measure: $(VENV)/.test $(PEERS)/.peers  ## Measure accuracy, calibration and the
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/large_pools.py
 	$(BIN)/python benchmarks/honest.py
+	$(BIN)/python benchmarks/network_intervals.py
 	$(BIN)/python benchmarks/light_heads.py
 	$(BIN)/python benchmarks/label_store.py
 	$(BIN)/python benchmarks/label_predict.py
