@@ -316,9 +316,7 @@ class Session(Resumable):
             If no item is open.
         """
         if len(self.pool.open) == 0:
-            raise PoolExhausted(
-                "no item is open, so that there is nothing to estimate; `evaluate` scores labelled items."
-            )
+            raise PoolExhausted("no item is open, nothing is left to estimate; `evaluate` scores labelled items.")
         self.fit()
         return self._honesty.accuracy(self.recalibration, self.open_probs)
 
