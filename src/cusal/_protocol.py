@@ -119,15 +119,16 @@ def _aligned(model: Any, given: Any, classes: int, kind: str) -> NDArray[np.floa
         columns = np.asarray(own, dtype=np.int64)
         if columns.max(initial=0) >= classes:
             raise InvalidInput(
-                f"{_name(model)} predicts {probs.shape[1]} classes, but {classes} are known; give classes=[...]."
+                f"{_name(model)} predicts {probs.shape[1]} classes, but {classes} are known; give classes=[...], all "
+                "of them, to the session."
             )
         aligned = np.zeros((len(probs), classes))
         aligned[:, columns] = probs
         probs = aligned
     if probs.ndim == 2 and probs.shape[1] > classes:
         raise InvalidInput(
-            f"{_name(model)} predicts {probs.shape[1]} classes, but {classes} are known; give classes=[...], all of "
-            "them in the order of the model's outputs."
+            f"{_name(model)} predicts {probs.shape[1]} classes, but {classes} are known; give classes=[...] to the "
+            "session, all of them in the order of the model's outputs."
         )
     return np.asarray(as_probs(probs, f"the {kind} of {_name(model)}", classes=classes))
 
