@@ -346,6 +346,14 @@ def test_what_cannot_work_is_refused_with_advice(case):
             act()
 
 
+def test_a_model_that_cannot_read_texts_is_named_and_the_labels_are_kept():
+    texts = [f"parcel {number} is late" for number in range(12)]
+    session = cusal.Session(texts, LogisticRegression(), labelled={0: "a", 1: "b"})
+    with pytest.raises(InvalidInput, match=r"LogisticRegression cannot be fitted to texts .*TextFeatures\(\)"):
+        session.ask(2)
+    assert session.labels == {0: "a", 1: "b"}
+
+
 def test_a_network_that_predicts_more_classes_than_are_known_says_what_to_give():
     torch = pytest.importorskip("torch")
     model = cusal.models.TorchClassifier(torch.nn.Sequential(torch.nn.Linear(64, 10)), epochs=1)

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from cusal import _protocol as protocol
-from cusal._items import Subset, as_items, count_items, take
+from cusal._items import Subset, are_texts, as_items, count_items, take
 from cusal._types import Floats, Indices
-from cusal.errors import NotReady
+from cusal.errors import CusalError, InvalidInput, NotReady
 from cusal.loop.answers import Pairs
 from cusal.loop.books import Books
 from cusal.loop.dense_vectors import item_vectors
@@ -129,13 +129,21 @@ class Learner:
 
     def refit(self, books: Books, number: int) -> None:
         """Fit the model to all labels as in round `number`."""
-        self.model = protocol.fitted_copy(
-            protocol.weighing_numbers(self.model, self.unfitted, books.classes.numbered),
-            (take(self.items, books.pool.labelled), books.numbers),
-            unlabelled=Subset(self.items, books.pool.open),
-            seed=_model_seed(np.random.default_rng([self.seed, number])),
-            seeded=self.seeded,
-        )
+        try:
+            self.model = protocol.fitted_copy(
+                protocol.weighing_numbers(self.model, self.unfitted, books.classes.numbered),
+                (take(self.items, books.pool.labelled), books.numbers),
+                unlabelled=Subset(self.items, books.pool.open),
+                seed=_model_seed(np.random.default_rng([self.seed, number])),
+                seeded=self.seeded,
+            )
+        except ValueError as error:
+            if isinstance(error, CusalError) or not are_texts(self.items):
+                raise
+            raise InvalidInput(
+                f"{type(self.model).__name__} cannot be fitted to texts ({error}); leave the model out, or give "
+                "sklearn.pipeline.make_pipeline(cusal.features.TextFeatures(), model). The labels are kept."
+            ) from error
         self.round = number
         self.look(len(books.classes))
 
