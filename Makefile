@@ -34,7 +34,7 @@ demo: $(VENV)/.demo  ## Compare strategies on handwritten digits and write demo/
 	@$(BIN)/cusal bench demo --store demo/runs.db && $(BIN)/cusal report demo/runs.db --out demo --format html
 
 label-demo: $(VENV)/.label  ## Label 2,000 handwritten digits in the browser; starting again continues
-	@mkdir -p demo && $(BIN)/python -m cusal.label.demo demo/digits
+	@mkdir -p demo && $(BIN)/python -m cusal.apps.label.demo demo/digits
 	@$(BIN)/cusal label demo/digits --classes 0,1,2,3,4,5,6,7,8,9 $(LABEL_OPTIONS)
 
 docs: $(DOCS)/.docs  ## Build the site into build/site; a warning is an error
@@ -55,7 +55,7 @@ test-peers: $(PEERS)/.peers  ## Compare with other libraries and let them drive 
 	PYTHONPATH=$(CURDIR)/$(PEERS)/older $(PEERS)/bin/python $(PYTEST) -m peer $(WITH_OLDER)
 
 test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch and the app
-	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick --ignore tests/label
+	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick --ignore tests/apps/label
 
 test-labelstudio: $(VENV)/.compiled $(LABELSTUDIO)/.labelstudio  ## Drive a real Label Studio server; no part of CI
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) -m labelstudio tests/adapters

@@ -67,7 +67,7 @@ def read_sample(task: str) -> tuple[np.ndarray, np.ndarray]:
     if task in TEXTS:
         items, labels = read_task(task)
     else:
-        from cusal import datasets
+        from cusal.apps.bench import datasets
 
         data = datasets.load(task)
         items, labels = data.train, np.asarray(data.train_labels)

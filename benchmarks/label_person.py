@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cusal
-from cusal import datasets
+from cusal.apps.bench import datasets
+from cusal.apps.label import Answer, ClassChange, Project
+from cusal.apps.label.sources import open_source, read_in
+from cusal.apps.label.worker.process import Worker
 from cusal.features import image_vectors, sentence_vectors
-from cusal.label import Answer, ClassChange, Project
-from cusal.label.sources import open_source, read_in
-from cusal.label.worker.process import Worker
 from cusal.models import PoolClassifier
 from label_start import banking, images
 

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from cusal.label import Project
-from cusal.label.export import command
-from cusal.label.sources import open_source
-from cusal.label.worker.process import Worker
+from cusal.apps.label import Project
+from cusal.apps.label.export import command
+from cusal.apps.label.sources import open_source
+from cusal.apps.label.worker.process import Worker
 
 RESULTS = Path(__file__).parent / "results" / "label_predict.json"
 POOL, LABELS = 2_000, 200

@@ -50,7 +50,7 @@ def spread(values: list[float]) -> list[float]:
 def images(folder: Path) -> Path:
     from PIL import Image
 
-    from cusal import datasets
+    from cusal.apps.bench import datasets
     from cusal.features.images import as_pixels, pixel_range
 
     items = np.asarray(datasets.load("mnist").test)
@@ -61,7 +61,7 @@ def images(folder: Path) -> Path:
 
 
 def banking(path: Path) -> Path:
-    from cusal import datasets
+    from cusal.apps.bench import datasets
 
     data = datasets.load("banking77")
     return write_texts(path, (str(text) for part in (data.train, data.test) for text in part))

@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from cusal.label import Answer, Filter, NewItem, Pick, Project
-from cusal.label.sources import open_source, read_in
+from cusal.apps.label import Answer, Filter, NewItem, Pick, Project
+from cusal.apps.label.sources import open_source, read_in
 
 RESULTS = Path(__file__).parent / "results" / "label_store.json"
 LETTERS = 200

@@ -94,7 +94,7 @@ def write_features(folder: Path, size: int) -> None:
     """Write the features and labels of a pool and of the test set."""
     from sklearn.decomposition import PCA
 
-    from cusal import datasets
+    from cusal.apps.bench import datasets
 
     both = [datasets.load(name) for name in ("mnist", "fashion_mnist")]
     rng = np.random.default_rng(0)

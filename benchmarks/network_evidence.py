@@ -21,13 +21,13 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 import cusal
-from cusal.bench.experiment import Experiment
-from cusal.bench.grid import read_grid
-from cusal.bench.spec import Spec
-from cusal.loop.simulate import simulate
+from cusal.apps.bench.experiment import Experiment
+from cusal.apps.bench.grid import read_grid
+from cusal.apps.bench.spec import Spec
 from cusal.recalibration.guarded import GuardedRecalibration
 from cusal.recalibration.recalibration import AGREED_SHARE
 from cusal.recalibration.temperature import apply_temperature, fit_temperature
+from cusal.session.simulate import simulate
 
 Found = dict[str, Any]
 Way = Callable[[Found], np.ndarray]  # probabilities of the validation items after it

@@ -120,7 +120,7 @@ def hardware_line(row: Case) -> str:
 
 
 def make_spec(case: Case) -> Any:
-    from cusal.bench.grid import read_grid
+    from cusal.apps.bench.grid import read_grid
 
     (spec,) = read_grid("mnist").override({"seeds": 1}).choose([case["strategy"]]).specs()
     pool = case["pool"] if case["pool"] < 60_000 else None
@@ -159,8 +159,8 @@ class Stopwatch:
 
 def run_ours(case: Case) -> Case:
     """The runner's own worker, with its store, which also has the seconds of each phase."""
-    from cusal.bench.store import Store
-    from cusal.bench.worker import run
+    from cusal.apps.bench.store import Store
+    from cusal.apps.bench.worker import run
 
     time.perf_counter = time.process_time  # in this process alone, so that the phases are in processor seconds
     spec, watch = make_spec(case), Stopwatch()
@@ -188,9 +188,9 @@ def run_theirs(case: Case) -> Case:
     from skactiveml.pool import UncertaintySampling
     from skactiveml.utils import MISSING_LABEL
 
-    from cusal.bench.experiment import Experiment
-    from cusal.loop.scores import METRICS
+    from cusal.apps.bench.experiment import Experiment
     from cusal.models.networks import MnistNet
+    from cusal.session.scores import METRICS
 
     torch.manual_seed(0)
     spec, watch = make_spec(case), Stopwatch()

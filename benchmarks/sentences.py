@@ -31,7 +31,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import torch
 
-from cusal import datasets
+from cusal.apps.bench import datasets
 from cusal.features.minilm import FEATURES, INNER, LAYERS, TOKENS, MiniLM, load_pretrained
 from cusal.features.sentences import CHUNK, TILE, batches
 

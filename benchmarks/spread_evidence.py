@@ -22,11 +22,11 @@ from scipy.stats import wilcoxon
 from sklearn.linear_model import LogisticRegression
 
 import cusal
-from cusal.bench.grid import read_grid
-from cusal.loop.learner import ASKED, SPLITS
+from cusal.apps.bench.grid import read_grid
 from cusal.recalibration.guarded import GuardedRecalibration
 from cusal.recalibration.hardness import Hardness, find_hardness
 from cusal.recalibration.likeness import likeness
+from cusal.session.learner import ASKED, SPLITS
 from successor_rules import RULES, Round, squared
 from successors import Task
 

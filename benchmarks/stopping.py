@@ -33,8 +33,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import cusal
-from cusal.loop import learner
 from cusal.models import PoolClassifier
+from cusal.session import learner
 from heads import IMAGES, TABLES, TEXTS, Task, cut, read_task
 
 RESULTS = Path(__file__).parent / "results" / "stopping.json"

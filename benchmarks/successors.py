@@ -23,13 +23,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 
 from cusal._items import Subset, take
-from cusal.bench.experiment import suited_data
-from cusal.bench.grid import read_grid
-from cusal.bench.loaded_data import draw_items, draw_test
-from cusal.bench.spec import Spec
-from cusal.loop.dense_vectors import item_vectors
+from cusal.apps.bench.experiment import suited_data
+from cusal.apps.bench.grid import read_grid
+from cusal.apps.bench.loaded_data import draw_items, draw_test
+from cusal.apps.bench.spec import Spec
 from cusal.models import PoolClassifier
 from cusal.recalibration.scaling import fit_scaling
+from cusal.session.dense_vectors import item_vectors
 from successor_rules import RULES, Round
 
 RESULTS = Path(__file__).parent / "results" / "successors.json"

@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from take_screenshots import IMAGES, VIEWS, wait
 
-from cusal import datasets
+from cusal.apps.bench import datasets
 
 PORT, LEARNED, PREDICTED, CHECKS = 8797, 200, 3000, 200
 PAGES = {"audit-check": "/", "audit-progress": "/progress"}

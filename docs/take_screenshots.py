@@ -22,8 +22,8 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from cusal import datasets
-from cusal.label.demo import COUNT, write_digits
+from cusal.apps.bench import datasets
+from cusal.apps.label.demo import COUNT, write_digits
 
 IMAGES = Path(__file__).parent / "images"
 PORT, LABELS = 8798, 120

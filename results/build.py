@@ -18,18 +18,18 @@ import numpy as np
 from network_tables import RECALIBRATIONS, against, candidates, halves, recalibrations
 from scipy.stats import ttest_rel
 
-from cusal.bench.report import Curves, write_curves
-from cusal.bench.report.contents.learning_plots import difference_curves
-from cusal.bench.report.curves import ACCURACY, ECE, ESTIMATED, KNOWN, POOL_ECE, RECALIBRATED_ECE, Key
-from cusal.bench.report.from_store import load
-from cusal.bench.report.markdown import table_lines
-from cusal.bench.report.measures import ON_POOL, Measure
-from cusal.bench.report.plot import save
-from cusal.bench.report.styles import styles
-from cusal.bench.report.suites import MEASURED, Suite, find_suites, rank, rank_table, wilcoxon_p
-from cusal.bench.report.sweeps import Sweep, find_sweeps, sweep_tables
-from cusal.bench.report.tables import estimator_table, milestone_table
-from cusal.bench.store import ExportedRuns
+from cusal.apps.bench.report import Curves, write_curves
+from cusal.apps.bench.report.contents.learning_plots import difference_curves
+from cusal.apps.bench.report.curves import ACCURACY, ECE, ESTIMATED, KNOWN, POOL_ECE, RECALIBRATED_ECE, Key
+from cusal.apps.bench.report.from_store import load
+from cusal.apps.bench.report.markdown import table_lines
+from cusal.apps.bench.report.measures import ON_POOL, Measure
+from cusal.apps.bench.report.plot import save
+from cusal.apps.bench.report.styles import styles
+from cusal.apps.bench.report.suites import MEASURED, Suite, find_suites, rank, rank_table, wilcoxon_p
+from cusal.apps.bench.report.sweeps import Sweep, find_sweeps, sweep_tables
+from cusal.apps.bench.report.tables import estimator_table, milestone_table
+from cusal.apps.bench.store import ExportedRuns
 
 RESULTS = Path(__file__).parent
 ROOT = RESULTS.parent

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import ttest_ind, ttest_rel
 
-from cusal.bench.report import Curves
-from cusal.bench.report.curves import ACCURACY, ECE, RECALIBRATED_ECE, Key
+from cusal.apps.bench.report import Curves
+from cusal.apps.bench.report.curves import ACCURACY, ECE, RECALIBRATED_ECE, Key
 
 METHODS = ("prequential", "auto", "cross-fit", "vector")
 RECALIBRATIONS: Key = ("estimate", "measured", "ece auto")  # which runs have that measured several

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cusal import __version__, cli, datasets, strategies
-from cusal.bench.grid import read_grid
-from cusal.bench.store import Store
+from cusal import __version__, cli, strategies
+from cusal.apps.bench import datasets
+from cusal.apps.bench.grid import read_grid
+from cusal.apps.bench.store import Store
 
 Cusal = Callable[..., tuple[int, str, str]]
 

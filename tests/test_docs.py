@@ -107,7 +107,7 @@ def test_commands_that_a_page_shows_exist_with_their_options(path):
 @pytest.mark.needs("pydantic")
 @pytest.mark.parametrize("path", [path for path in PAGES if "```toml" in path.read_text()], ids=name_of)
 def test_grids_that_a_page_shows_can_be_read(path, tmp_path):
-    from cusal.bench.grid import read_grid
+    from cusal.apps.bench.grid import read_grid
 
     for number, text in enumerate(text for language, text in blocks(path) if language == "toml"):
         grid = tmp_path / f"grid{number}.toml"

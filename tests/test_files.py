@@ -10,8 +10,6 @@ import time
 import pytest
 
 from cusal._files import write_whole
-from cusal.errors import DataError
-from cusal.loop.old_pickles import read_pickle
 
 
 def test_a_failing_write_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -46,9 +44,3 @@ while True:
         time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
     assert pickle.loads(path.read_bytes())["value"] >= 1
-
-
-def test_another_kind_of_file_is_named(tmp_path):
-    write_whole(tmp_path / "other", pickle.dumps({"kind": "something"}))
-    with pytest.raises(DataError, match=r"other is not a saved cusal\.Session"):
-        read_pickle(tmp_path / "other", kind="cusal.Session")

@@ -1,16 +1,29 @@
-from . import adapters, audit, calibration, datasets, features, label, metrics, models, recalibration, scale, strategies
+from . import (
+    adapters,
+    apps,
+    audit,
+    calibration,
+    deploy,
+    features,
+    metrics,
+    models,
+    recalibration,
+    scale,
+    session,
+    strategies,
+)
 from ._version import __version__
 from .audit.audit import Audit
+from .deploy.item_classifier import ItemClassifier
+from .deploy.model_file import load_model
 from .errors import CusalError
-from .label.export.item_classifier import ItemClassifier
-from .label.export.model_file import load_model
-from .loop.pool import Pool
-from .loop.query import query
-from .loop.session import Session
-from .loop.simulate import Round, noisy, simulate
 from .recalibration.evidence import Calibration
 from .scale.picks import Picks
 from .scale.scoring import score_files
+from .session.pool import Pool
+from .session.query import query
+from .session.session import Session
+from .session.simulate import Round, noisy, simulate
 from .strategies._query_result import Query
 from .strategies._strategy import Strategy
 from .strategies._view import View
@@ -29,11 +42,11 @@ __all__ = [
     "View",
     "__version__",
     "adapters",
+    "apps",
     "audit",
     "calibration",
-    "datasets",
+    "deploy",
     "features",
-    "label",
     "load_model",
     "metrics",
     "models",
@@ -42,6 +55,7 @@ __all__ = [
     "recalibration",
     "scale",
     "score_files",
+    "session",
     "simulate",
     "strategies",
 ]

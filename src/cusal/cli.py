@@ -11,7 +11,7 @@ import typer
 from cusal._signals import term_like_interrupt
 from cusal._version import __version__
 from cusal.adapters import options as adapter_options
-from cusal.bench import options as bench_options
+from cusal.apps.bench import options as bench_options
 from cusal.errors import CusalError
 from cusal.scale import options as scale_options
 
@@ -101,7 +101,7 @@ def label(
 
     Check given predictions: cusal label predictions.csv --audit
     """
-    from cusal.label.command import Listening, Options, SourceOptions, label
+    from cusal.apps.label.command import Listening, Options, SourceOptions, label
 
     named = {"batch": batch, "budget": budget, "overlap": overlap, "features": features, "model": model, "seed": seed}
     options = Options(
@@ -127,9 +127,9 @@ def export(
 
     Example: cusal export photos.cusal.db --format csv,imagefolder
 
-    In Python: cusal.label.write_export(project, "photos-export", ["csv"])
+    In Python: cusal.apps.label.write_export(project, "photos-export", ["csv"])
     """
-    from cusal.label.export import command
+    from cusal.apps.label.export import command
 
     for path in command.export(project, out, command.as_formats(formats), force=force):
         print(path)
@@ -151,7 +151,7 @@ def predict(
 
     In Python: cusal.load_model("model.cusal").predict_proba(items)
     """
-    from cusal.label.export import command
+    from cusal.apps.label.export import command
 
     print(command.predict(model, data, out, text=text, trusted=trust))
 
@@ -217,7 +217,7 @@ def data_list() -> None:
 
     Example: cusal data list
     """
-    from cusal import datasets
+    from cusal.apps.bench import datasets
 
     for row in datasets.describe():
         shape = " x ".join(map(str, row.shape)) or "text"
@@ -231,7 +231,7 @@ def data_where(name: DataName) -> None:
 
     Example: cusal data where mnist
     """
-    from cusal import datasets
+    from cusal.apps.bench import datasets
 
     print(datasets.where(name))
 
@@ -242,6 +242,6 @@ def data_get(name: DataName) -> None:
 
     Example: cusal data get mnist
     """
-    from cusal import datasets
+    from cusal.apps.bench import datasets
 
     print(datasets.get(name))

@@ -61,9 +61,8 @@ def test_its_own_pipeline_feeds_the_session_and_splits_what_comes_back():
 
 @pytest.mark.peer
 def test_images_and_tables_come_in():
-    from PIL import Image
-
     from datasets import Dataset
+    from PIL import Image
 
     pictures = [Image.fromarray(np.full((4, 4, 3), shade, dtype=np.uint8)) for shade in (0, 255)]
     items, labelled = from_hugging_face(Dataset.from_dict({"image": pictures}))

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import cusal
-from cusal.bench.grid import read_grid
+from cusal.apps.bench.grid import read_grid
 from cusal.errors import CusalError, InvalidInput, MissingMethod
 
 pytestmark = [pytest.mark.peer, pytest.mark.filterwarnings("ignore:.*'base_estimator' could not be fitted")]
@@ -131,7 +131,7 @@ def test_those_that_simulate_labels_and_those_that_want_a_classifier_of_theirs_w
 
 @pytest.mark.needs("sqlalchemy")
 def test_a_grid_runs_a_strategy_of_theirs(tmp_path):
-    from cusal.bench.experiment import Experiment
+    from cusal.apps.bench.experiment import Experiment
 
     (tmp_path / "grid.toml").write_text(GRID)
     ours, theirs = read_grid(str(tmp_path / "grid.toml")).specs()

@@ -11,7 +11,7 @@ from pathlib import Path
 PROGRAM = """
 import json, os, sys
 import sklearn.linear_model
-import cusal.bench.command, cusal.bench.report.from_store, cusal.cli, cusal.loop.session, cusal.scale
+import cusal.apps.bench.command, cusal.apps.bench.report.from_store, cusal.cli, cusal.session.session, cusal.scale
 
 def run(order):
     os.setsid()

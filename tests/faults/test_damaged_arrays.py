@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from cusal._arrays import load_array, load_arrays
-from cusal.datasets.formats import arrays
+from cusal.apps.bench.datasets.formats import arrays
+from cusal.apps.label.export.new_data import _vectors
+from cusal.apps.label.store.predictions import Predictions
 from cusal.errors import DataError, ProjectError
-from cusal.label.export.new_data import _vectors
-from cusal.label.store.predictions import Predictions
 from cusal.scale.pool_files import cut_into_chunks, iterate_tiles, open_pool
 
 FILES = 600

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cusal.bench.store import Store
+from cusal.apps.bench.store import Store
 
 pytestmark = pytest.mark.slow
 

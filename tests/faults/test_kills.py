@@ -1,6 +1,6 @@
 """Processes killed by SIGKILL at random moments: what is resumed equals what was never interrupted.
 
-The server of `cusal label` is killed in tests/label/server/test_label_command.py, workers and nodes of Ray in
+The server of `cusal label` is killed in tests/apps/label/server/test_label_command.py, workers and nodes of Ray in
 tests/scale/test_ray_engine.py.
 """
 
@@ -17,7 +17,7 @@ import pytest
 from killable import Child, Parent
 
 import cusal
-from cusal.bench.store import Store
+from cusal.apps.bench.store import Store
 from cusal.errors import StoreError
 
 pytestmark = pytest.mark.slow

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cusal.bench import report
-from cusal.bench.grid import read_grid
-from cusal.bench.store import Store
-from cusal.bench.worker import run
+from cusal.apps.bench import report
+from cusal.apps.bench.grid import read_grid
+from cusal.apps.bench.store import Store
+from cusal.apps.bench.worker import run
 from cusal.errors import StoreError
 
 MODEL = "sklearn.naive_bayes:GaussianNB"

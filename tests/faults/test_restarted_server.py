@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cusal.bench.store import Store
+from cusal.apps.bench.store import Store
 
 pytestmark = pytest.mark.slow
 

@@ -12,13 +12,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import cusal
+from cusal.apps.bench.report import Curves, write_curves
+from cusal.apps.bench.spec import Spec
+from cusal.apps.bench.store import Store
+from cusal.apps.label import NewItem, Project, Settings, write_export
 from cusal.audit.prediction_table import Columns, read_predictions
 from cusal.audit.report import write_report
-from cusal.bench.report import Curves, write_curves
-from cusal.bench.spec import Spec
-from cusal.bench.store import Store
 from cusal.errors import CusalError, DataError
-from cusal.label import NewItem, Project, Settings, write_export
 
 ITEMS = np.random.default_rng(0).normal(size=(60, 3))
 LABELS = (ITEMS[:, 0] > 0).astype(int)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cusal.datasets.formats.image_folder import ImageFolder
+from cusal.apps.bench.datasets.formats.image_folder import ImageFolder
 from cusal.features.cache import cached_features
 from cusal.features.images import WIDTH
 

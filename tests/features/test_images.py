@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from cusal.datasets.formats.image_folder import ImageFolder
-from cusal.datasets.pixels import normalise
+from cusal.apps.bench.datasets.formats.image_folder import ImageFolder
+from cusal.apps.bench.datasets.pixels import normalise
 from cusal.errors import InvalidInput, UnknownName
 from cusal.features.images import as_pixels, check_extractor, check_images, pixel_range
 
@@ -42,6 +42,6 @@ def test_a_table_holds_no_images() -> None:
 
 
 def test_importing_features_does_not_load_torch() -> None:
-    code = "import sys, cusal.features.cache, cusal.bench.features; print('torch' in sys.modules)"
+    code = "import sys, cusal.features.cache, cusal.apps.bench.features; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

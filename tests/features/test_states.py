@@ -4,9 +4,9 @@ import numpy as np
 import pandas
 import pytest
 
-from cusal._object_file import read_objects, write_objects
 from cusal.features import TableFeatures, TextFeatures
 from cusal.features._states import table_features, table_state, text_features, text_state
+from cusal.persistence.object_file import read_objects, write_objects
 
 TEXTS = ["Cash prize, call now", "see you at lunch", "call me after lunch", "größer als 5 €", "犬が好き"]
 

@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import cusal
-from cusal import calibration, datasets, features, metrics, models, recalibration, scale, strategies
+from cusal import calibration, features, metrics, models, recalibration, scale, strategies
+from cusal.apps.bench import datasets
 
 RNG = np.random.default_rng(0)
 ITEMS = RNG.normal(size=(40, 3))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from public_calls import ITEMS, LABELS, PROBS, TRUTH, audit, session
 
 import cusal
-from cusal import datasets
+from cusal.apps.bench import datasets
 from cusal.errors import CusalError
 
 pytest.importorskip("sqlalchemy")
@@ -26,16 +26,16 @@ pytest.importorskip("pyarrow")
 
 import pyarrow.parquet
 
+from cusal.apps.bench.grid import PRESETS, read_grid
+from cusal.apps.bench.report.from_store import load
+from cusal.apps.bench.spec import Spec
+from cusal.apps.bench.store import ExportedRuns, Store
+from cusal.apps.label import NewItem, Predictions, Project, Settings
+from cusal.apps.label.export.session_model import model_of
 from cusal.audit.prediction_table import Columns, read_predictions
-from cusal.bench.grid import PRESETS, read_grid
-from cusal.bench.report.from_store import load
-from cusal.bench.spec import Spec
-from cusal.bench.store import ExportedRuns, Store
-from cusal.label import NewItem, Predictions, Project, Settings
-from cusal.label.export.model_file import model_state, write_model
-from cusal.label.export.session_model import model_of
-from cusal.label.export.vectorisers import Given
-from cusal.loop.packed_session import pack, unpack
+from cusal.deploy.model_file import model_state, write_model
+from cusal.deploy.vectorisers import Given
+from cusal.session.packed_session import pack, unpack
 
 COUNTS: Counter[str] = Counter()
 Reader = Callable[[Path], Any]

@@ -6,7 +6,7 @@ import torch
 from sklearn.datasets import load_digits
 
 from cusal import Session
-from cusal.bench import grid_keys
+from cusal.apps.bench import grid_keys
 from cusal.errors import InvalidInput, UnknownName
 from cusal.models import Augmented, CrossEntropy, Energy, TorchClassifier
 from cusal.models.networks import SmallNet, SmallResNet

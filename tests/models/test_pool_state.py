@@ -7,11 +7,11 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 
-from cusal._object_file import read_objects, write_objects
 from cusal.features import TextFeatures
 from cusal.models import PoolClassifier, _neighbours
 from cusal.models._pool_state import from_state, to_state
 from cusal.models._row_hashes import row_hashes
+from cusal.persistence.object_file import read_objects, write_objects
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)

@@ -7,8 +7,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from cusal import Session, strategies
-from cusal.loop.simulate import simulate
 from cusal.recalibration.temperature_scaled import TemperatureScaled
+from cusal.session.simulate import simulate
 
 X, Y = load_digits(return_X_y=True)
 X = X[:300] / 16

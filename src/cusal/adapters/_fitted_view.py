@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from cusal._types import Indices
-from cusal.loop.answers import ModelAnswers, Pairs
-from cusal.loop.dense_vectors import item_vectors
-from cusal.loop.predictions import Predictions
+from cusal.session.answers import ModelAnswers, Pairs
+from cusal.session.dense_vectors import item_vectors
+from cusal.session.predictions import Predictions
 from cusal.strategies._view import View
 
 

@@ -8,8 +8,8 @@ from cusal._signals import term_like_interrupt
 from cusal.adapters._label_studio_order import has_model
 from cusal.adapters.label_studio import UNCERTAINTY, LabelStudioProject, LabelStudioPush
 from cusal.errors import ServerAway
-from cusal.loop.models_by_name import named_model
-from cusal.loop.session import Session
+from cusal.session.models_by_name import named_model
+from cusal.session.session import Session
 
 STOPPED = 130  # what a shell gives for Ctrl-C
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cusal._items import take
 from cusal._types import Floats, Indices
 from cusal.errors import CusalWarning
-from cusal.loop.session import Session
+from cusal.session.session import Session
 from cusal.strategies._uncertainty import margin
 
 

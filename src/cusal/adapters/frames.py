@@ -12,7 +12,7 @@ from cusal.adapters._library import library_needed
 from cusal.strategies._query_result import Query
 
 if TYPE_CHECKING:
-    from cusal.loop.session import Session
+    from cusal.session.session import Session
 
 
 def to_pandas(source: "Session | Query") -> Any:

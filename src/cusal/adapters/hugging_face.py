@@ -11,7 +11,7 @@ from cusal.adapters.frames import predicted_columns
 from cusal.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
-    from cusal.loop.session import Session
+    from cusal.session.session import Session
 
 UNLABELLED = -1  # the number of a missing label in a column of classes
 

@@ -20,8 +20,8 @@ from cusal.adapters._label_studio_server import LabelStudioServer
 from cusal.adapters._label_studio_tasks import Question, Task, read_question, read_task
 from cusal.adapters._label_studio_vectors import ImageVectors, check_features, text_vectors
 from cusal.errors import InvalidInput, NotReady, ServerAway, ServerError
-from cusal.loop.models_by_name import for_many_labels
-from cusal.loop.session import Session
+from cusal.session.models_by_name import for_many_labels
+from cusal.session.session import Session
 from cusal.strategies._strategy import Strategy
 
 URL, TOKEN = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"  # as Label Studio's own SDK calls them

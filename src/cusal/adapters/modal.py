@@ -13,7 +13,7 @@ from cusal._items import are_texts, as_items, count_items, is_frame, is_sparse, 
 from cusal._types import Floats, Indices
 from cusal.adapters._fitted_model import FittedModel
 from cusal.adapters._fitted_view import Labelled, fitted_view
-from cusal.loop.cold_start import typical_items
+from cusal.session.cold_start import typical_items
 from cusal.strategies._strategy import Strategy
 
 

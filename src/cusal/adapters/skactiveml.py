@@ -19,7 +19,7 @@ from cusal.adapters._fitted_model import FittedModel
 from cusal.adapters._fitted_view import Labelled, fitted_view
 from cusal.adapters._utilities import ranked, with_places
 from cusal.errors import NotReady
-from cusal.loop.cold_start import typical_items
+from cusal.session.cold_start import typical_items
 from cusal.strategies._strategy import Strategy
 
 Picks = NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.float64]]

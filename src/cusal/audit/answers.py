@@ -10,7 +10,7 @@ from cusal._checks import as_indices
 from cusal._types import Indices
 from cusal.audit.claims import Claims
 from cusal.errors import InvalidInput
-from cusal.loop.classes import plain
+from cusal.session.classes import plain
 
 UNKNOWN = None
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from cusal._object_file import as_bytes, read_objects, write_objects
 from cusal.audit.checks import Checks
 from cusal.audit.claims import Claims
 from cusal.errors import DataError
+from cusal.persistence.object_file import as_bytes, read_objects, write_objects
 
 KIND, FORMAT = "cusal audit", 1
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from cusal._tables import Records
 from cusal.audit.confidence_cells import as_distribution, as_number, as_shares, is_log
 from cusal.errors import DataError, UnknownName
+from cusal.tables import Records
 
 LABEL_NAMES = ("predicted", "prediction", "predicted_label", "pred", "label", "class", "category", "answer")
 CONFIDENCE_NAMES = (

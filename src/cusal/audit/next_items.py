@@ -8,9 +8,9 @@ from pathlib import Path
 
 from cusal._cells import safe_cell
 from cusal._files import write_whole
-from cusal._tables import open_table
 from cusal.audit.prediction_table import PredictionTable
 from cusal.errors import CusalError
+from cusal.tables import open_table
 
 ANSWER = "true_label"
 

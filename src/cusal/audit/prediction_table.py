@@ -11,11 +11,11 @@ from math import exp, isfinite
 
 import numpy as np
 
-from cusal._tables import Records, open_table
 from cusal._types import Indices
 from cusal.audit.audit import Audit
 from cusal.audit.found_columns import Columns, FoundColumns, Record
 from cusal.errors import DataError
+from cusal.tables import Records, open_table
 
 __all__ = ["Columns", "PredictionTable", "open_predictions", "read_predictions"]
 MOST_VALUES = 50  # of a column whose values are slices

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cusal._cells import plain_cell
-from cusal._tables import open_table
 from cusal.audit.audit import Audit
 from cusal.audit.found_columns import ID_NAMES
 from cusal.errors import DataError, UnknownName
+from cusal.tables import open_table
 
 TRUTH_NAMES = ("true_label", "true", "truth", "verified", "correct_label", "gold", "label")
 RIGHT_NAMES = ("right", "correct", "ok")

@@ -42,7 +42,7 @@ class GuardedRecalibration:
     labels : (n,) int64 array
         Their class numbers.
     weights : (n,) array
-        What each counts in the fit; see `cusal.loop.honesty`.
+        What each counts in the fit; see `cusal.session.honesty`.
     with_offsets : bool
         Whether classes get offsets, beside the temperature.
     hardness : Hardness, optional

@@ -1,7 +1,7 @@
 """What a strategy may look at in one round, each part computed when it is first read.
 
 `random` never calls the model, and `margin` never asks for embeddings. The answers come from an object: a fitted
-model's predictions (`cusal.loop`) or arrays.
+model's predictions (`cusal.session`) or arrays.
 """
 
 from collections.abc import Callable, Hashable

@@ -10,11 +10,11 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._tables.delimited import Delimited
 from cusal.errors import DataError
 from cusal.scale.columns import find_probs
 from cusal.scale.formats._records import find_places, opened, read_unit
 from cusal.scale.parts import Chunk, Column, Contents, Tile
+from cusal.tables.delimited import Delimited
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz")
 TEXT = True

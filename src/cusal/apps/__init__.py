@@ -1,0 +1,1 @@
+"""The applications, which import public names alone: experiments (`cusal bench`), the labelling app (`cusal label`)."""

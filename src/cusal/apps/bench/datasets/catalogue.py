@@ -1,0 +1,184 @@
+"""The data sets by name: each file of this package that defines `SOURCE` and `load`, and one's own files."""
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from cusal.apps.bench.datasets.dataset import Dataset, Source
+from cusal.apps.bench.datasets.files import data_folder, missing
+from cusal.apps.bench.datasets.formats import load_own, own_formats
+from cusal.errors import UnknownName
+
+
+@dataclass(frozen=True)
+class Description:
+    """One row of the list of data sets.
+
+    Attributes
+    ----------
+    name : str
+        What `load` takes.
+    title : str
+        What people call it.
+    classes, train, test : int
+        How many classes, train items and test items it has.
+    shape : tuple of int
+        The shape of one item.
+    present : bool
+        Whether its files are there.
+    folder : Path
+        Where they lie, or would lie.
+    """
+
+    name: str
+    title: str
+    classes: int
+    train: int
+    test: int
+    shape: tuple[int, ...]
+    present: bool
+    folder: Path
+
+
+@cache
+def _modules() -> dict[str, ModuleType]:
+    files = [info.name for info in pkgutil.iter_modules([str(Path(__file__).parent)])]
+    modules = {name: importlib.import_module(f"{__package__}.{name}") for name in files}
+    return {name: module for name, module in modules.items() if hasattr(module, "SOURCE")}
+
+
+def names() -> list[str]:
+    """Return the names of all data sets, sorted.
+
+    Returns
+    -------
+    list of str
+        Each name is that of a file of `cusal.apps.bench.datasets`.
+
+    Examples
+    --------
+    >>> "digits" in names()
+    True
+    """
+    return sorted(_modules())
+
+
+def find_source(name: str) -> Source:
+    """Return what is known of a data set without reading it.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    Source
+        Its title, size, files, addresses and licence.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such data set; the message suggests the nearest name.
+
+    Examples
+    --------
+    >>> find_source("mnist").train
+    60000
+    """
+    if not isinstance(name, str) or name not in _modules():
+        raise UnknownName("data set", name, [*names(), *(f"{kind}:PATH" for kind in own_formats())])
+    source = _modules()[name].SOURCE
+    assert isinstance(source, Source)
+    return source
+
+
+def where(name: str, folder: str | Path | None = None) -> Path:
+    """Return the folder that holds, or would hold, the files of a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    folder : str or Path, optional
+        The folder of all data sets, as in `load`.
+
+    Returns
+    -------
+    Path
+        The folder, which need not exist.
+
+    Examples
+    --------
+    >>> where("mnist", "data").as_posix()
+    'data/mnist'
+    """
+    return data_folder(folder) / find_source(name).folder
+
+
+def load(name: str, folder: str | Path | None = None) -> Dataset:
+    """Return a data set by its name, or one's own from a file.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`; or the path of a file or folder of one's own, with or without its kind in front: "table.csv",
+        "csv:table.txt", "npz:arrays.npz", "images:pictures" for a folder with one folder of images for each class.
+    folder : str or Path, optional
+        The folder of all data sets. By default the one that CUSAL_DATA names, else the user's cache folder.
+
+    Returns
+    -------
+    Dataset
+        Items ready for a model, their labels and the names of the classes.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such data set.
+    DataError
+        If a file is missing or damaged; the message says how to get it.
+
+    Examples
+    --------
+    >>> load("digits").train.shape
+    (1438, 1, 8, 8)
+    """
+    own = load_own(name)
+    if own is not None:
+        return own
+    place = where(name, folder)
+    dataset = _modules()[name].load(place)
+    assert isinstance(dataset, Dataset)
+    return dataset
+
+
+def describe(folder: str | Path | None = None) -> list[Description]:
+    """Return one row for each data set, sorted by name.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        The folder of all data sets, as in `load`.
+
+    Returns
+    -------
+    list of Description
+        Name, size and whether the files are there.
+
+    Examples
+    --------
+    >>> next(row.classes for row in describe() if row.name == "digits")
+    10
+    """
+    rows = []
+    for name in names():
+        source, place = find_source(name), where(name, folder)
+        there = not missing(source, place)
+        rows.append(
+            Description(name, source.title, source.classes, source.train, source.test, source.shape, there, place)
+        )
+    return rows

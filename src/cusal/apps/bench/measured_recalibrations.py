@@ -1,0 +1,31 @@
+"""What other recalibrations than the session's own would give, measured in the same run.
+
+A recalibration changes neither what is asked for nor what is fitted, so that one run serves for all of them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cusal import _protocol as protocol
+from cusal import metrics
+from cusal._types import Indices
+from cusal.session.other_recalibration import recalibration_by
+from cusal.session.session import Session
+
+
+def measure_recalibrations(session: Session, methods: Sequence[str], test: tuple[Any, Indices]) -> dict[str, float]:
+    """Return `ece METHOD`, `accuracy METHOD` and `nll METHOD` of test items (n, ...) with class numbers (n,).
+
+    methods: as `Session` takes them for `recalibrate`. Call it in every round: copies of a warm model continue with it.
+    """
+    if not methods:
+        return {}
+    items, labels = test
+    raw = protocol.predict_proba(session.model, items, len(session.classes_))
+    measured = {}
+    for method in methods:
+        probs = recalibration_by(session, method).apply(raw)
+        measured[f"ece {method}"] = metrics.ece(probs, labels)
+        measured[f"accuracy {method}"] = metrics.accuracy(probs, labels)
+        measured[f"nll {method}"] = metrics.nll(probs, labels)
+    return measured

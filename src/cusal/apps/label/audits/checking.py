@@ -1,0 +1,52 @@
+"""The audit of a project with the answers that people have given so far."""
+
+import numpy as np
+
+from cusal.apps.label.store.project import Project
+from cusal.audit.audit import Audit
+from cusal.errors import ProjectError
+
+
+class Checking:
+    """The predictions of a project in their order of checking, and what became of each.
+
+    Parameters
+    ----------
+    project : Project
+        One that `cusal label --audit` began.
+
+    Raises
+    ------
+    ProjectError
+        If it is no audit, or its beginning was not written.
+    """
+
+    def __init__(self, project: Project) -> None:
+        found, wrong = project.last_round(), project.settings.wrong_class
+        if wrong is None or found is None or found.session is None:
+            raise ProjectError(f"{project.place} holds no audit; begin one with `cusal label PREDICTIONS --audit`.")
+        self.project, self.wrong = project, wrong
+        self._unchecked = Audit.from_bytes(found.session)
+
+    def audit(self) -> Audit:
+        """Return the audit with all present answers.
+
+        A label that differs from the prediction, or "wrong", is an error; what people passed over, and items whose
+        file is gone or broken, are unknown.
+        """
+        audit, names = self._unchecked.as_after(0), self.project.class_names()
+        labels = self.project.labels()
+        named = {item: names[label] for item, label in labels.items() if label != self.wrong}
+        wrong = [item for item, label in labels.items() if label == self.wrong]
+        if named:
+            audit.tell(list(named), list(named.values()))
+        if wrong:
+            audit.tell(wrong, right=[False] * len(wrong))
+        unknown = [item for item in self._unknown() if item not in labels]
+        if unknown:
+            audit.skip(unknown)
+        return audit
+
+    def _unknown(self) -> list[int]:
+        aside = np.setdiff1d(np.arange(self.project.count_items()), self.project.item_ids("ok"))
+        return [*self.project.skipped(), *np.setdiff1d(aside, self.project.skipped()).tolist()]

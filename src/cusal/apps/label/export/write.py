@@ -1,0 +1,150 @@
+"""Writing an export: labels with who and when, predictions of everything else, the model, and a card."""
+
+import json
+import os
+import zipfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cusal._files import whole_file, write_whole
+from cusal._progress import Progress
+from cusal.apps.label.export import formats as known
+from cusal.apps.label.export.audit_table import check_formats, write_audit
+from cusal.apps.label.export.card import card_text, make_card
+from cusal.apps.label.export.contents import Overview
+from cusal.apps.label.export.new_folder import new_folder
+from cusal.apps.label.export.project_items import answered_items, open_items
+from cusal.apps.label.export.project_model import ProjectModel, model_of_project
+from cusal.apps.label.store.project import Project
+from cusal.apps.label.worker.one_line import in_one_line
+from cusal.errors import InvalidInput
+
+Tell = Callable[[str], None]
+
+
+def write_export(
+    project: Project,
+    folder: str | os.PathLike[str],
+    formats: Sequence[str] = ("csv",),
+    *,
+    force: bool = False,
+    tell: Tell = lambda text: None,
+) -> list[Path]:
+    """Write the labels of a project, predictions of its other items, the model and a card to a folder.
+
+    Of an audit, write one table with every prediction, checked or not, and what was found in words.
+
+    Parameters
+    ----------
+    project : Project
+        It is only read.
+    folder : path
+        A folder that does not exist yet, or is empty. It appears when all its files are written.
+    formats : sequence of str, default ("csv",)
+        Any of csv, jsonl, parquet, labelstudio, imagefolder, and model, which adds nothing to the model and its card.
+    force : bool, default False
+        Replace a folder that is there.
+    tell : function of a str, optional
+        Called with sentences on what could not be written.
+
+    Returns
+    -------
+    list of Path
+        The files at the top of the folder, and the folder of images.
+
+    Raises
+    ------
+    DataError
+        If the folder is there already, or cannot be written.
+    UnknownName
+        If there is no such format.
+
+    Examples
+    --------
+    ::
+
+        with Project("photos.cusal.db") as project:
+            write_export(project, "photos-export", ["csv", "imagefolder"])
+    """
+    folder = Path(folder)
+    if project.settings.wrong_class is not None:
+        check_formats(formats)
+        with new_folder(folder, force=force) as part:
+            write_audit(project, part, formats)
+            names = sorted(path.name for path in part.iterdir())
+        return [folder / name for name in names]
+    kinds = [known.find(name) for name in dict.fromkeys(formats)]
+    with new_folder(folder, force=force) as part:
+        model = _model(project, tell)
+        card = make_card(project, None if model is None else model.describe())
+        write_whole(part / "card.json", json.dumps(card, indent=2, ensure_ascii=False).encode())
+        write_whole(part / "card.md", card_text(card).encode())
+        if model is not None:
+            try:
+                model.write(part / "model.cusal", card)
+            except InvalidInput as error:  # a model of the user's that no file can hold
+                tell(f"The model is not in the export: {error}")
+        with ExitStack() as stack:
+            sinks = []
+            for kind in kinds:
+                sinks.append(kind(part, _overview(project, model, card["written"])))
+                stack.callback(_close, sinks[-1], tell)
+            _feed(sinks, project, model)
+        names = sorted(path.name for path in part.iterdir())
+    return [folder / name for name in names]
+
+
+def write_archive(
+    project: Project,
+    folder: str | os.PathLike[str],
+    name: str,
+    formats: Sequence[str] = ("csv",),
+    *,
+    tell: Tell = lambda text: None,
+) -> Path:
+    """Write an export as one zip file NAME.zip into a folder, completely or not at all; return its path."""
+    path = Path(folder) / f"{name}.zip"
+    with TemporaryDirectory(prefix=".", dir=folder) as work:
+        export = Path(work) / name
+        write_export(project, export, formats, tell=tell)
+        with whole_file(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(export.rglob("*")):
+                archive.write(file, file.relative_to(work))
+    return path
+
+
+def _model(project: Project, tell: Tell) -> ProjectModel | None:
+    """Return the model of a project; labels are exported also where it cannot be restored."""
+    try:
+        return model_of_project(project, tell)
+    except Exception as error:  # features and models of the user's may raise anything
+        tell(f"Only labels are exported, since the model cannot be used here: {in_one_line(error)}")
+        return None
+
+
+def _overview(project: Project, model: ProjectModel | None, written: str) -> Overview:
+    predicted = None if model is None else model.classes
+    return Overview(project.settings, tuple(project.classes()), predicted, f"cusal {written}")
+
+
+def _feed(sinks: Sequence[known.Sink], project: Project, model: ProjectModel | None) -> None:
+    labels = project.labels()
+    for answered in answered_items(project, labels):
+        for sink in sinks:
+            sink.answered(answered)
+    takers = [sink for sink in sinks if sink.takes_predictions]
+    if model is None or not takers:
+        return
+    ids = open_items(project, labels)
+    with Progress(len(ids), title="predicting", unit="items", always=False) as progress:
+        for chunk in model.predictions(project, ids):
+            for sink in takers:
+                sink.predicted(chunk)
+            progress.advance(len(chunk.items))
+
+
+def _close(sink: known.Sink, tell: Tell) -> None:
+    for note in sink.close():
+        tell(note)

@@ -1,0 +1,89 @@
+"""Opening data of any kind."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from cusal.apps.label.sources.image_folder import ImageFolder
+from cusal.apps.label.sources.source import Source, SourceOptions
+from cusal.apps.label.sources.tables import TableFile, is_table
+from cusal.apps.label.store.project import Project
+from cusal.errors import DataError, InvalidInput
+
+
+def open_source(path: str | os.PathLike[str], options: SourceOptions | None = None) -> Source:
+    """Open a folder of images or a table.
+
+    Parameters
+    ----------
+    path : path
+        A folder with images, or a CSV, TSV, JSONL (also .gz) or Parquet file.
+    options : SourceOptions, optional
+        Which columns to read, and where known labels are.
+
+    Returns
+    -------
+    Source
+        With `kind`, `settings()`, `rows()`, `known_labels` and `notes()`; of a table, only the first rows are read yet.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, it cannot be read, or holds no items.
+    InvalidInput
+        If the options do not fit the data.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "reviews.csv"
+    ...     _ = path.write_text("id,review\\na7,What a film!\\nb1,Too long by half.\\n")
+    ...     source = open_source(path)
+    ...     list(source.rows())[1].text, source.settings().columns["text"]
+    ('Too long by half.', 'review')
+    """
+    where, options = Path(path).expanduser(), options or SourceOptions()
+    if options.labels is not None and not Path(options.labels).is_file():
+        raise DataError(f"there is no file {options.labels} with known labels; check the path.")
+    if not options.audit and (options.confidence or options.id):
+        raise InvalidInput("--confidence and --id name columns of predictions; add --audit, or leave them out.")
+    if where.is_dir() and options.audit:
+        raise DataError(f"{path} is a folder, but --audit checks the predictions in a table; give CSV, JSONL, Parquet.")
+    if where.is_dir():
+        return ImageFolder(where, options)
+    if not where.exists():
+        raise DataError(f"there is no folder or table {path}; check the path.")
+    if not is_table(where):
+        raise DataError(f"{path} is no table that cusal reads; give CSV, TSV, JSONL (also .gz), Parquet, or a folder.")
+    if not options.audit:
+        return TableFile(where, options)
+    from cusal.apps.label.sources.prediction_rows import PredictionRows  # loads SciPy, which labelling can do without
+
+    return PredictionRows(where, options)
+
+
+def source_of(project: Project) -> Source:
+    """Open the data of a project as they were opened when it was made.
+
+    A file of known labels that is gone by now is passed over: they were taken in.
+
+    Parameters
+    ----------
+    project : Project
+        Whose data.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    DataError
+        If the data are not where they were.
+    """
+    settings = project.settings
+    options = SourceOptions(**settings.options)
+    if options.labels is not None and not Path(options.labels).is_file():
+        options = replace(options, labels=None)
+    return open_source(settings.data, options)

@@ -1,0 +1,209 @@
+"""The main loop of the worker: it listens, computes vectors beside it, and makes a round when one is due."""
+
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from cusal._types import Indices
+from cusal.apps.label.sources import read_in, source_of
+from cusal.apps.label.store.project import Project
+from cusal.apps.label.worker.background import Background, Finished
+from cusal.apps.label.worker.first_queue import FirstQueue
+from cusal.apps.label.worker.learning import Learning
+from cusal.apps.label.worker.one_line import in_one_line
+from cusal.apps.label.worker.pool import Places, choose_items, find_newcomers
+from cusal.apps.label.worker.saved import Saved, read_saved
+from cusal.apps.label.worker.vectors import ImageMaker, Maker, makers_of, stacked
+
+TICK = 0.25  # seconds between looks at the project
+BEAT = 5.0  # seconds between signs of life
+LOOK = 2.0  # seconds between looks for new items
+NOTE = 0.5  # seconds between notes on progress
+
+
+class Worker:
+    """What computes for a project until it is ended.
+
+    Parameters
+    ----------
+    project : Project
+        The database through which it is told everything, and says everything.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.background = Background()
+        self.first_queue = FirstQueue(project)
+        found = project.last_round()
+        self.saved = read_saved(found.session if found else None)
+        self.learning = Learning(project, self.saved)
+        self.maker: Maker | None = None  # of the vectors in use
+        self.coming: list[Maker] = []  # those whose vectors are still to come, the first of them under way
+        self.ready = False  # whether all items were read in and vectors were asked for
+        self.read = False  # whether the data were read in to their end
+        self.broken: str | None = None  # why there are no vectors, or fewer items
+        self._items, self._looked, self._beaten = 0, 0.0, 0.0
+        self._said: tuple[str, str] = ("", "")
+
+    def run(self) -> None:
+        """Work for ever."""
+        self.say("starting")
+        while True:
+            if not self.step():
+                time.sleep(TICK)
+
+    def step(self) -> bool:
+        """Do what is due; return whether there was anything."""
+        finished = self.background.collect()
+        if finished is not None:
+            self._take(finished)
+        if not self.ready:
+            self._prepare()
+        heard = self.learning.news.hear(self.project)
+        if self.learning.session is None:
+            if self.saved is None or self.broken:
+                self.first_queue.keep_filled()
+        elif heard or finished or self.learning.stale:
+            settings = self.project.settings
+            if self.learning.due(settings.batch):
+                self.learning.round(settings, partial(self.say, "working"))
+        self._look_for_items()
+        trouble = self.learning.trouble or self.broken
+        doing = "" if not self.background.busy else "Computing features" if self.ready else "Reading the data"
+        self.say("trouble" if trouble else "working" if doing else "idle", trouble or doing)
+        return finished is not None
+
+    def say(self, state: str, message: str = "") -> None:
+        """Write what the worker does, if it is something else than before or was written long ago."""
+        now = time.monotonic()
+        if (state, message) != self._said or now - self._beaten >= BEAT:
+            value = {"pid": os.getpid(), "state": state, "message": message, "beat": time.time()}
+            self.project.set_status("worker", value)
+            self._said, self._beaten = (state, message), now
+
+    # Vectors.
+
+    def _prepare(self) -> None:
+        """Read in what the command left of the data; then start the first vectors, if there are items."""
+        if self.background.busy:
+            return
+        if not self.read:
+            self.read = True
+            if not self.project.status().get("items", {}).get("finished", True):
+                self.background.start("items", partial(read_rest, self.project))
+                return
+        if self.project.count_items("ok") == 0:
+            return
+        self.ready = True
+        # A session that continues looks for items once: files that it found broken may be usable by now.
+        self._items = self.project.count_items() if self.saved is None else 0
+        try:
+            self.coming = makers_of(self.project, self.project.settings)
+        except Exception as error:  # also what a module of the user's raises
+            self._give_up(error)
+            return
+        if self.saved is not None and self._resume(self.saved):
+            return
+        self.saved = self.learning.saved = None
+        self._start("vectors", self.coming[0], choose_items(self.project))
+
+    def _resume(self, saved: Saved) -> bool:
+        """Start the vectors of a saved session; return False if they are of another kind than is asked for now."""
+        for place, maker in enumerate(self.coming):
+            if isinstance(maker, ImageMaker) and saved.vectors.startswith(f"{maker.name}-"):
+                maker.side = int(saved.vectors.rpartition("-")[2])
+            if maker.name == saved.vectors:
+                self.coming = self.coming[place:]
+                note = self._noting(maker, len(saved.ids))
+                self.background.start("vectors", partial(remake_vectors, maker, saved, note))
+                return True
+        return False
+
+    def _start(self, job: str, maker: Maker, ids: Indices) -> None:
+        self.background.start(job, partial(make_vectors, maker, ids, self._noting(maker, len(ids))))
+
+    def _take(self, finished: Finished) -> None:
+        """Use what the background computed."""
+        if finished.error is not None:
+            if finished.name == "vectors":
+                self._give_up(finished.error)
+            elif finished.name == "items":
+                self.broken = f"The data cannot be read to their end: {in_one_line(finished.error)}"
+            else:  # new items stay outside until there are others
+                self.learning.news.forget_outside([], self.learning.places)
+                self._note_error(finished.error)
+            return
+        if finished.name == "items":
+            return
+        ids, matrix = finished.value
+        if finished.name == "join":
+            if len(ids):
+                self.learning.join(ids, matrix)
+        elif len(ids) == 0:
+            self.broken = "None of the items could be read; see the list of broken ones."
+        else:
+            self.maker = self.coming.pop(0)
+            self.learning.begin(Places(ids), matrix, self.maker.name)
+            if self.coming:
+                self._start("vectors", self.coming[0], ids)
+
+    def _give_up(self, error: Exception) -> None:
+        """Continue without the vectors that failed: on those that are there, or with a queue in random order."""
+        message = self._note_error(error)
+        if self.learning.session is None:
+            self.broken = message
+        self.coming = []
+
+    def _note_error(self, error: Exception) -> str:
+        message = f"Features cannot be computed: {in_one_line(error)}"
+        self.project.set_status("features", {"name": "", "done": 0, "total": 0, "error": message})
+        return message
+
+    def _look_for_items(self) -> None:
+        """Add items that came in later, or that were labelled outside the sample."""
+        waits = self.background.busy or self.maker is None or self.coming
+        if waits or time.monotonic() - self._looked < LOOK:
+            return
+        self._looked = time.monotonic()
+        items = self.project.count_items()
+        outside = any(item not in self.learning.places for item in self.learning.news.waiting)
+        if items == self._items and not outside:
+            return
+        self._items = items
+        ids = find_newcomers(self.project, self.learning.places)
+        self.learning.news.forget_outside(ids, self.learning.places)
+        if len(ids) and self.maker is not None:
+            self._start("join", self.maker, ids)
+
+    def _noting(self, maker: Maker, total: int) -> Callable[[int], None]:
+        """Return what counts finished items in the project's status, now and then."""
+        done, noted = 0, 0.0
+
+        def note(more: int) -> None:
+            nonlocal done, noted
+            done += more
+            if time.monotonic() - noted >= NOTE or done >= total:
+                noted = time.monotonic()
+                self.project.set_status("features", {"name": maker.name, "done": done, "total": total})
+
+        note(0)
+        return note
+
+
+def read_rest(project: Project) -> None:
+    """Read in the rest of a large table or folder."""
+    read_in(project, source_of(project))
+
+
+def make_vectors(maker: Maker, ids: Indices, note: Callable[[int], None]) -> tuple[Indices, Any]:
+    """Return the items that have vectors, and these."""
+    made = maker.vectors(ids, note)
+    return ids[made.has], made.matrix
+
+
+def remake_vectors(maker: Maker, saved: Saved, note: Callable[[int], None]) -> tuple[Indices, Any]:
+    """Return the vectors of all items of a saved session, learned from those that they were learned from then."""
+    parts = [some for some in (saved.ids[: saved.fitted], saved.ids[saved.fitted :]) if len(some)]
+    return saved.ids, stacked([maker.vectors(ids, note).filled() for ids in parts])

@@ -1,0 +1,134 @@
+"""A classifier of items as people have them: image files, texts, rows of a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal import _protocol as protocol
+from cusal._types import Floats, Indices
+from cusal.deploy.vectorisers import Vectorised, Vectoriser
+from cusal.errors import DataError
+from cusal.recalibration.scaling import Scaling
+from cusal.recalibration.temperature import apply_temperature
+
+CHUNK = 4096  # items whose vectors are in memory at a time
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """A recalibration by one temperature, which leaves a probability of zero as it is."""
+
+    temperature: float
+
+    def apply(self, probs: Floats) -> NDArray[np.float64]:
+        """Return the recalibrated probabilities, (rows, classes)."""
+        return apply_temperature(probs, self.temperature)
+
+
+class ItemClassifier:
+    """A classifier of image files, texts or rows of a table, as a labelling project or a model file holds it.
+
+    `cusal.load_model` returns one. Its probabilities are calibrated: of the items that it is 80 % sure of, about 80 %
+    should be right, as long as they are like those of the project.
+
+    Parameters
+    ----------
+    vectoriser : Vectoriser
+        What turns items into vectors.
+    outputs : Outputs
+        What turns vectors into probabilities of named classes.
+    card : dict, optional
+        What is known of the model.
+
+    Attributes
+    ----------
+    classes_ : (classes,) array of str
+        The names of the classes, in the order of the columns of `predict_proba`.
+    features : str
+        What turns items into vectors: "tfidf", "minilm", "efficientnet_lite0", "table", "function" or "vectors".
+    card : dict
+        Where the model comes from and how good it is: what card.json holds.
+
+    Examples
+    --------
+    ::
+
+        model = cusal.load_model("export/model.cusal")
+        model.predict(["Where is my card?"])
+    """
+
+    def __init__(self, vectoriser: Vectoriser, outputs: "Outputs", card: dict[str, Any] | None = None) -> None:
+        self._vectoriser, self._outputs = vectoriser, outputs
+        self.classes_ = np.array(outputs.names)
+        self.features, self.card = vectoriser.name, card or {}
+
+    def __repr__(self) -> str:
+        return f"ItemClassifier({len(self.classes_)} classes; features {self.features})"
+
+    def predict_proba(self, items: Sequence[Any]) -> NDArray[np.float64]:
+        """Return calibrated probabilities (items, classes), columns as `classes_`.
+
+        Parameters
+        ----------
+        items : sequence
+            Paths of images, texts, or rows of a table as dictionaries, as in the project. A model of vectors from a
+            file takes vectors.
+
+        Returns
+        -------
+        (items, classes) array
+            Rows sum to one.
+
+        Raises
+        ------
+        DataError
+            If an image is missing or damaged; the message names it.
+        InvalidInput
+            If items are of another kind than the project's.
+        """
+        count = items.shape[0] if hasattr(items, "shape") else len(items)
+        parts = [self._whole(items[start : start + CHUNK]) for start in range(0, count, CHUNK)]
+        return np.concatenate(parts) if parts else np.empty((0, len(self.classes_)))
+
+    def predict(self, items: Sequence[Any]) -> NDArray[Any]:
+        """Return the name of the most probable class of each item, (items,)."""
+        return np.asarray(self.classes_[self.predict_proba(items).argmax(axis=1)])
+
+    def vectors(self, items: Sequence[Any]) -> Vectorised:
+        """Return the vectors of those items that can be read, and why others cannot."""
+        return self._vectoriser.vectors(items)
+
+    def classify(self, vectors: Any) -> NDArray[np.float64]:
+        """Return calibrated probabilities (rows, classes) of vectors (rows, columns)."""
+        return self._outputs.of(vectors)
+
+    def _whole(self, items: Sequence[Any]) -> NDArray[np.float64]:
+        found = self.vectors(items)
+        for row, reason in sorted(found.broken.items()):
+            raise DataError(f"{items[row]} cannot be used: {reason} Leave it out.")
+        return self.classify(found.matrix)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """From vectors to probabilities of named classes.
+
+    head: predicts class numbers. numbers: how many there are. columns, names: the numbers that are shown, and as what.
+    """
+
+    head: protocol.Model
+    recalibration: Scaling | Temperature
+    numbers: int
+    columns: Indices
+    names: tuple[str, ...] = field(default=())
+
+    def of(self, vectors: Any) -> NDArray[np.float64]:
+        """Return calibrated probabilities, (rows, names)."""
+        if not vectors.shape[0]:
+            return np.empty((0, len(self.columns)))
+        probs = self.recalibration.apply(protocol.predict_proba(self.head, vectors, self.numbers))[:, self.columns]
+        # Only a class that is gone, merged or deleted, takes something from the others here.
+        return np.asarray(probs / probs.sum(axis=1, keepdims=True)) if len(self.columns) < self.numbers else probs

@@ -1,0 +1,105 @@
+"""A model in one file, to classify new items with: no pickle, nothing of it is run, and no item of the project in it.
+
+A zip archive (`cusal.persistence.object_file`):
+
+    content.json    classes, kind of items, features, classifier, recalibration, card
+    arrays/N.npy    vocabulary weights, encoded vectors of the pool, coefficients
+    card.md         where the model comes from and how good it is, to read
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cusal._files import write_whole
+from cusal._version import __version__
+from cusal.deploy.heads import FittedHead, restore_head
+from cusal.deploy.item_classifier import ItemClassifier, Outputs, Temperature
+from cusal.deploy.vectorisers import restore_vectoriser
+from cusal.errors import DataError
+from cusal.persistence.object_file import as_bytes, read_objects
+from cusal.recalibration.scaling import Scaling
+
+KIND, FORMAT = "cusal.model", 1
+
+
+def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], card_text: str) -> None:
+    """Write a model, completely or not at all; `state` is what `model_state` returns."""
+    content = {"kind": KIND, "format": FORMAT, "cusal": __version__, **state}
+    write_whole(path, as_bytes(content, pickles=False, beside={"card.md": card_text.encode()}))
+
+
+def model_state(model: ItemClassifier, head: FittedHead) -> dict[str, Any]:
+    """Return a classifier as the content of a file."""
+    outputs, vectoriser = model._outputs, model._vectoriser
+    scaling = outputs.recalibration
+    offsets = scaling.offsets if isinstance(scaling, Scaling) else None
+    return {
+        "classes": list(outputs.names),
+        "columns": outputs.columns,
+        "numbers": outputs.numbers,
+        "features": {"name": vectoriser.name, "state": vectoriser.state()},
+        "head": head.state(),
+        "recalibration": {"temperature": float(scaling.temperature), "offsets": offsets},
+        "card": model.card,
+    }
+
+
+def load_model(path: str | os.PathLike[str], *, trusted: bool = False) -> ItemClassifier:
+    """Return the model of a file that `cusal export` wrote, to classify new items with.
+
+    Parameters
+    ----------
+    path : path
+        The file `model.cusal`.
+    trusted : bool, default False
+        Whether code may run that the file names: a function that computes features, "package.module:function", or a
+        classifier that is neither cusal's nor scikit-learn's. Set it only for files that you trust.
+
+    Returns
+    -------
+    ItemClassifier
+        With `classes_`, `predict`, `predict_proba` and `card`.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, damaged or no model, or if it needs trust.
+
+    Examples
+    --------
+    ::
+
+        model = cusal.load_model("export/model.cusal")
+        model.predict_proba(["photos/new.jpg"])
+    """
+    content = read_objects(path, trusted=trusted)
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise DataError(f"{path} is not a model of cusal; expected a file model.cusal that cusal export wrote.")
+    if content.get("format") != FORMAT:
+        raise DataError(
+            f"{path} has format {content.get('format')}, written by cusal {content.get('cusal')}, but this is cusal "
+            f"{__version__}, which reads format {FORMAT}; install the other version."
+        )
+    try:
+        return _restored(content, trusted)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise DataError(f"{path} is damaged ({error}); export the model again.") from error
+
+
+def _restored(content: Mapping[str, Any], trusted: bool) -> ItemClassifier:
+    features, recalibration = content["features"], content["recalibration"]
+    temperature, offsets = recalibration["temperature"], recalibration["offsets"]
+    outputs = Outputs(
+        restore_head(content["head"], trusted=trusted),
+        Temperature(temperature) if offsets is None else Scaling(temperature, offsets),
+        content["numbers"],
+        np.asarray(content["columns"], dtype=np.int64),
+        tuple(content["classes"]),
+    )
+    vectoriser = restore_vectoriser(features["name"], features["state"], trusted=trusted)
+    return ItemClassifier(vectoriser, outputs, content["card"])

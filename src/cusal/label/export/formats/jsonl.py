@@ -1,9 +1,0 @@
-"""Labels, answers and predictions as JSON lines files."""
-
-from cusal.label.export.formats._tables import TableSink
-
-
-class Sink(TableSink):
-    """The tables of an export as JSON lines files."""
-
-    suffix = ".jsonl"

@@ -1,8 +1,0 @@
-"""Data of the user's own as items: folders of images, and tables of texts or features."""
-
-from cusal.label.sources.opening import open_source, source_of
-from cusal.label.sources.place import default_place
-from cusal.label.sources.reading import ReadIn, read_in
-from cusal.label.sources.source import Source, SourceOptions
-
-__all__ = ["ReadIn", "Source", "SourceOptions", "default_place", "open_source", "read_in", "source_of"]

@@ -1,0 +1,1 @@
+"""Objects into files and back: what a saved session, model or audit may hold, and nothing else."""
