@@ -131,7 +131,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.demo: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
 	@echo "Installing cusal; this happens once ..."
-	@$(BIN)/python $(PIP) --editable '.[torch,bench]'
+	@$(BIN)/python $(PIP) --editable '.[torch,bench,fast]'
 	@touch $@
 
 $(VENV)/.label: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
@@ -162,7 +162,7 @@ $(PEERS)/.peers: pyproject.toml requirements/constraints.txt $(wildcard requirem
 $(OLDEST)/.oldest: pyproject.toml requirements/oldest.txt
 	@echo "Creating $(OLDEST) ..."
 	@$(call MAKE_VENV,$(OLDEST))
-	@$(OLDEST)/bin/python $(PIP_INSTALL) --requirement requirements/oldest.txt --editable '.[bench,parquet,postgres]'
+	@$(OLDEST)/bin/python $(PIP_INSTALL) --requirement requirements/oldest.txt --editable '.[bench,fast,parquet,postgres]'
 	@touch $@
 
 $(LABELSTUDIO)/.labelstudio: requirements/labelstudio.txt

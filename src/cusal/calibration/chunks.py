@@ -7,18 +7,18 @@ thread and after a fork, and one reads the next rows of a memory-mapped pool whi
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from cusal._checks import Rows
+from cusal.calibration.pointwise import count_threads
 
 CHUNK_BYTES = 1 << 19  # larger arrays go back to the system when freed, and taking them again costs time
 
 
 def over_rows(rows: Rows, work: Callable[[slice, NDArray[np.float64]], None], *, most: int = CHUNK_BYTES) -> None:
     """Call `work(where, rows[where])` for chunks of up to `most` rows, in float64, on NUMBA_NUM_THREADS threads."""
-    threads = numba.config.NUMBA_NUM_THREADS
+    threads = count_threads()
     step = max(1, min(most, CHUNK_BYTES // (8 * rows.shape[1]), -(-len(rows) // (4 * threads))))
     chunks = [slice(start, start + step) for start in range(0, len(rows), step)]
 

@@ -11,14 +11,18 @@ Below the floor there is no labelled evidence near the prediction: the ratio van
 These points are *unsupported*, and they are the ones that tie in the order of `query`.
 """
 
+import logging
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from threadpoolctl import threadpool_limits
 
 from cusal._checks import Rows, UnitRows, as_array, as_labels, as_positive, as_probs, as_scores, as_unchecked_probs
 from cusal._types import Floats, Indices
@@ -33,6 +37,9 @@ FEW_CLASSES = 32  # up to this many, a product over all classes costs the pruned
 # As measured: so few rows, or with many classes labelled numbers, do not pay for bounds, and a wide kernel has no use
 # for them.
 FEW_ROWS, FEW_NUMBERS, WIDE = 32, 64_000, 0.3
+PATIENCE = 5  # seconds of the dense sum, after which installing numba is advised
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -137,11 +144,15 @@ class Evidence:
 
     def __init__(self, reference: Rows, labels: Indices, estimator: Estimator, *, tolerance: float = TOLERANCE) -> None:
         self.reference, self.labels, self.estimator, self.tolerance = reference, labels, estimator, tolerance
+        self._rows = 0  # predictions that were summed without numba
 
     def errors(self, pool: Floats) -> PointwiseError:
         """Return the estimate for each row of a pool of checked probabilities."""
         if self.tolerance == 0 or len(self.reference) == 0:
             error, log_density = dense(pool, self.reference, self.labels, self.estimator)
+        elif not has_numba():
+            self._advise(len(pool))
+            error, log_density = dense_in_parts(pool, self.reference, self.labels, self.estimator)
         else:
             from cusal.calibration.compiled import kernels  # numba loads when it is first needed
 
@@ -151,11 +162,31 @@ class Evidence:
         supported = np.ones(len(pool), dtype=bool) if floor is None else log_density >= np.log(floor)
         return PointwiseError(error, log_density, supported)
 
+    def _advise(self, rows: int) -> None:
+        """Log, once, what numba would change where the dense sums so far take more than some seconds."""
+        million = 1e6 * len(self.reference) * (15e-9 + 15e-11 * self.reference.shape[1]) / count_threads()  # measured
+        before, self._rows = self._rows, self._rows + rows
+        if before * million / 1e6 <= PATIENCE < self._rows * million / 1e6:
+            _log.warning(
+                "%d labelled points without numba: about %.0f s for a million predictions; pip install 'cusal[fast]'",
+                *(len(self.reference), million),
+            )
+
     @cached_property
     def _pruned(self) -> Callable[[Floats], tuple[NDArray[np.float64], NDArray[np.float64]]]:
         from cusal.calibration.pruned import Pruned
 
         return Pruned(self.reference, self.labels, self.estimator, self.tolerance)
+
+
+@cache
+def has_numba() -> bool:
+    """Return whether numba, which the extra `fast` installs, can be imported."""
+    try:
+        import numba  # noqa: F401 - what lies there may be broken
+    except ImportError:
+        return False
+    return True
 
 
 def _dense_is_faster(rows: int, reference: Floats, bandwidth: float) -> bool:
@@ -202,6 +233,43 @@ def dense(
             log_density[rows] = logsumexp(log_mass, axis=1)
         error[rows] = error_from_mass(log_mass, pool[rows], estimator, log_density[rows])
     return error, log_density
+
+
+def dense_in_parts(
+    pool: Floats, reference: Rows, labels: Indices, estimator: Estimator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the dense sum, a part of the pool on each thread.
+
+    The products run on one thread each: threads of theirs would wait for each other busily where processors are shared.
+    """
+    threads = count_threads()
+    step = max(1024, -(-len(pool) // threads))  # each part computes the constants of all labelled points
+    parts: list[Any] = [_Part(pool, start, min(start + step, len(pool))) for start in range(0, len(pool) or 1, step)]
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as workers:
+        results = list(workers.map(lambda part: dense(part, reference, labels, estimator), parts))
+    error, log_density = (np.concatenate(both) for both in zip(*results, strict=True))
+    return error, log_density
+
+
+def count_threads() -> int:
+    """Return how many threads sum kernels: NUMBA_NUM_THREADS, with numba or without, or one for each processor."""
+    named = os.environ.get("NUMBA_NUM_THREADS", "")
+    if named.isdecimal() and int(named) > 0:
+        return int(named)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Part:
+    """Rows start to stop of a pool that are only read tile by tile: the pool is never copied."""
+
+    def __init__(self, rows: Floats, start: int, stop: int) -> None:
+        self.rows, self.start, self.stop = rows, start, stop
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def __getitem__(self, where: slice) -> Floats:
+        return self.rows[self.start + where.start : self.start + where.stop]
 
 
 def error_from_mass(

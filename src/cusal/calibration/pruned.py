@@ -32,14 +32,10 @@ large, the dense sum does the same work faster and is taken instead.
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from cusal._checks import Rows, UnitRows
 from cusal._types import Floats, Indices
@@ -47,7 +43,7 @@ from cusal.calibration import pruned_few_classes, pruned_many_classes
 from cusal.calibration.chunks import over_rows
 from cusal.calibration.estimator import Estimator
 from cusal.calibration.kernel import log_clamped
-from cusal.calibration.pointwise import FEW_CLASSES, dense
+from cusal.calibration.pointwise import FEW_CLASSES, dense_in_parts
 
 SAMPLE, SAMPLE_LABELLED = 32, 512  # rows of the pool and of the reference that tell how many pairs matter
 DENSE_FROM = 0.25  # the share of pairs from which on all of them in one matrix product are faster, as measured
@@ -79,7 +75,7 @@ class Pruned:
         """Return (error, log density) of each row of a pool."""
         few = self._reference.shape[1] <= FEW_CLASSES
         if not few and _share_computed(pool, self._reference, self._labels, self._settings) > DENSE_FROM:
-            return _dense_in_parts(pool, self._reference, self._labels, self._estimator)
+            return dense_in_parts(pool, self._reference, self._labels, self._estimator)
         error, log_density = np.empty(len(pool)), np.empty(len(pool))
         score = self._score
 
@@ -157,33 +153,6 @@ def _every(step: int, rows: Rows) -> Rows:
     if isinstance(rows, UnitRows):
         return UnitRows(np.ascontiguousarray(rows.rows[::step]), "labelled_probs")
     return np.ascontiguousarray(rows[::step])
-
-
-def _dense_in_parts(pool: Floats, reference: Rows, labels: Indices, estimator: Estimator) -> tuple[Array, Array]:
-    """Return the dense sum, a part of the pool on each thread.
-
-    The products run on one thread each: threads of theirs would wait for each other busily where processors are shared.
-    """
-    threads = numba.config.NUMBA_NUM_THREADS
-    step = max(1024, -(-len(pool) // threads))  # each part computes the constants of all labelled points
-    parts: list[Any] = [_Part(pool, start, min(start + step, len(pool))) for start in range(0, len(pool), step)]
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as workers:
-        results = list(workers.map(lambda part: dense(part, reference, labels, estimator), parts))
-    error, log_density = (np.concatenate(both) for both in zip(*results, strict=True))
-    return error, log_density
-
-
-class _Part:
-    """Rows start to stop of a pool that are only read tile by tile: the pool is never copied."""
-
-    def __init__(self, rows: Floats, start: int, stop: int) -> None:
-        self.rows, self.start, self.stop = rows, start, stop
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    def __getitem__(self, where: slice) -> Floats:
-        return self.rows[self.start + where.start : self.start + where.stop]
 
 
 def _many_classes(reference: Rows, labels: Indices, settings: tuple[float, float]) -> Adder:
