@@ -1,6 +1,6 @@
 """What became of cluster variance with seeds and tables that had not chosen it.
 
-    python benchmarks/confirmed.py       the table of docs/light-heads.md, from benchmarks/results/cluster_variance.json
+    python benchmarks/confirmed.py   table of results/light-heads.md, from benchmarks/results/cluster_variance.json
 
 A number is the mean test accuracy over the rounds after the first choice, in points.
 """

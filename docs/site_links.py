@@ -22,6 +22,8 @@ PAGES = {  # files beside docs/ that are pages of the site
     "CODE_OF_CONDUCT.md": "code-of-conduct.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
+    **{f"results/{name}.md": f"results/{name}.md" for name in ("ablations", "few-labels", "light-heads")},
+    "results/networks-few-labels.md": "results/networks-few-labels.md",
 }
 # Code is left alone; a link may hold code, so that it is looked for first.
 FENCE = r"(?:^```.*?^```)"

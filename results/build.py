@@ -1,7 +1,7 @@
 """Write the tables of the documents from the committed runs, and their reports.
 
 python results/build.py             # tables between the marks `<!-- table NAME -->` and `<!-- end -->`
-python results/build.py --reports   # also results/NAME/report.html, and the figures of docs/ablations.md
+python results/build.py --reports   # also results/NAME/report.html, and the figures of results/ablations.md
 python results/build.py --check     # change nothing; exit 1 if a table is not what the runs give
 """
 
@@ -46,8 +46,8 @@ HEADS = {  # each suite, and the one of another head that it is set against
 }
 SEEDS = {"chosen": range(5), "confirm": range(5, 10)}  # what was chosen by, and what is to confirm it
 WITH_TABLES = (
-    "README",
-    *(f"docs/{name}" for name in ("results", "ablations", "light-heads", "networks-few-labels", "choosing")),
+    *(f"docs/{name}" for name in ("results", "which-items")),
+    *(f"results/{name}" for name in ("ablations", "light-heads", "networks-few-labels")),
 )
 DOCUMENTS = [ROOT / f"{name}.md" for name in WITH_TABLES]
 DRAWN = ("ablation-recalibration", "ablation-augmentation")  # experiments with a figure of differences
@@ -288,7 +288,7 @@ def task_lines(suite: Suite, measure: Measure) -> list[str]:
 
 
 def network_tables(curves: Curves) -> dict[str, list[str]]:
-    """Return the tables of docs/networks-few-labels.md that an experiment has the numbers for, by kind."""
+    """Return the tables of results/networks-few-labels.md that an experiment has the numbers for, by kind."""
     made = {}
     if "diverse_margin" in curves.strategies:
         made["against"] = against(curves, "diverse_margin", ("margin", "badge", "cusal", "random"))
@@ -320,7 +320,7 @@ def tables() -> dict[str, str]:
 
 
 def draw_differences() -> None:
-    """Draw what recalibration and augmentation change, round by round, for docs/ablations.md."""
+    """Draw what recalibration and augmentation change, round by round, for results/ablations.md."""
     for curves in read_curves("ablations"):
         if curves.experiment in DRAWN:
             plot = difference_curves(curves, styles(curves.strategies))

@@ -1,4 +1,4 @@
-"""The tables of docs/networks-few-labels.md, which `build.py` writes from the committed runs."""
+"""The tables of results/networks-few-labels.md, which `build.py` writes from the committed runs."""
 
 from collections.abc import Sequence
 

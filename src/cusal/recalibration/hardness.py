@@ -23,7 +23,7 @@ k.
 
 Where classes overlap, a model errs on picks and on all other items alike, and its copies agree on what they get wrong:
 then a high temperature is right. So one above 1 is lowered only as far as copies disagree about as often as they err.
-One below 1 was not raised by overlap. The factor and the two limits were chosen on the tasks that docs/few-labels.md
+One below 1 was not raised by overlap. The factor and the two limits were chosen on the tasks that results/few-labels.md
 names.
 """
 

@@ -11,7 +11,7 @@ from cusal._types import Floats, Indices
 from cusal.recalibration.evidence import temperature_of
 from cusal.recalibration.temperature import apply_temperature
 
-AGREED_SHARE = 1 / 3  # chosen of 1/3, 1/2 and 2/3 on validation items: docs/networks-few-labels.md
+AGREED_SHARE = 1 / 3  # chosen of 1/3, 1/2 and 2/3 on validation items: results/networks-few-labels.md
 
 
 @dataclass(frozen=True)
