@@ -5,41 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from cusal.audit.confidence_cells import as_distribution, as_number, as_shares, is_log
 from cusal.errors import DataError, UnknownName
-from cusal.tables import Records
+from cusal.tables import Table
+from cusal.tables.confidence_cells import as_distribution, as_number, as_shares, is_log
+from cusal.tables.names import CONFIDENCE_NAMES, ID_NAMES, PLACE_NAMES, PREDICTED_NAMES, TEXT_NAMES
 
-LABEL_NAMES = ("predicted", "prediction", "predicted_label", "pred", "label", "class", "category", "answer")
-CONFIDENCE_NAMES = (
-    "confidence",
-    "score",
-    "probability",
-    "prob",
-    "p",
-    "logprob",
-    "log_prob",
-    "logprobs",
-    "logprobability",
-    "certainty",
-    "log_probs",
-    "token_logprobs",
-    "cumulative_logprob",
-)
-ID_NAMES = ("id", "key", "item", "custom_id", "file", "filename", "path", "image", "url", "uuid")
-TEXT_NAMES = (
-    "text",
-    "content",
-    "sentence",
-    "question",
-    "message",
-    "title",
-    "image",
-    "path",
-    "file",
-    "prompt",
-    "input",
-    "document",
-)
 TRIED = 50  # rows that show whether columns are probabilities
 Record = Mapping[str, Any]
 
@@ -60,12 +30,12 @@ class FoundColumns:
     classes: the columns of probabilities, one for each class. nested: the column that holds them all.
     """
 
-    def __init__(self, path: str, rows: Records, wanted: Columns) -> None:
+    def __init__(self, path: str, rows: Table, wanted: Columns) -> None:
         self.path, self.columns = path, rows.columns
         tried = list(islice(rows.records(), TRIED))
-        self.label = self._name(wanted.label, LABEL_NAMES)
+        self.label = self._name(wanted.label, PREDICTED_NAMES)
         self.confidence = self._name(wanted.confidence, CONFIDENCE_NAMES)
-        self.id = self._name(wanted.id, ID_NAMES)
+        self.id = self._name(wanted.id, (*ID_NAMES, *PLACE_NAMES))
         self.text = self._name(wanted.text, TEXT_NAMES)
         self.classes = self._probability_columns(tried)
         self.nested = None if self.classes else self._nested_column(tried, wanted.confidence)
@@ -74,7 +44,7 @@ class FoundColumns:
         if self.label is None and not self.classes and self.nested is None:
             raise DataError(
                 f"{self.path} has the columns {', '.join(self.columns)}; none is called "
-                f"{', '.join(LABEL_NAMES)}, and no columns are probabilities that sum to one. "
+                f"{', '.join(PREDICTED_NAMES)}, and no columns are probabilities that sum to one. "
                 "Name the predicted label with --label."
             )
         used = {self.label, self.confidence, self.id, self.text, self.nested, *self.classes}

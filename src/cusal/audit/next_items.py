@@ -10,7 +10,7 @@ from cusal._cells import safe_cell
 from cusal._files import write_whole
 from cusal.audit.prediction_table import PredictionTable
 from cusal.errors import CusalError
-from cusal.tables import open_table
+from cusal.tables import read
 
 ANSWER = "true_label"
 
@@ -43,7 +43,7 @@ def free_name(path: str) -> str:
 def _is_unanswered(file: Path) -> bool:
     """Return whether a file is one that `write_next` wrote and nobody has filled in."""
     try:
-        rows = open_table(file)
+        rows = read(file)
         ours = {"id", "predicted", "confidence", ANSWER, "why"}
         return ours <= set(rows.columns) and not any(str(row.get(ANSWER) or "").strip() for row in rows.records())
     except (CusalError, OSError):

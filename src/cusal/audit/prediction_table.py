@@ -15,7 +15,7 @@ from cusal._types import Indices
 from cusal.audit.audit import Audit
 from cusal.audit.found_columns import Columns, FoundColumns, Record
 from cusal.errors import DataError
-from cusal.tables import Records, open_table
+from cusal.tables import Table, read
 
 __all__ = ["Columns", "PredictionTable", "open_predictions", "read_predictions"]
 MOST_VALUES = 50  # of a column whose values are slices
@@ -62,9 +62,9 @@ def read_predictions(path: str, columns: Columns) -> PredictionTable:
     return table
 
 
-def open_predictions(path: str, columns: Columns) -> tuple[Records, FoundColumns]:
+def open_predictions(path: str, columns: Columns) -> tuple[Table, FoundColumns]:
     """Return the rows of a table, and which of its columns hold the predictions."""
-    rows = open_table(path)
+    rows = read(path)
     return rows, FoundColumns(path, rows, columns)
 
 

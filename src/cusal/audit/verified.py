@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 
 from cusal._cells import plain_cell
 from cusal.audit.audit import Audit
-from cusal.audit.found_columns import ID_NAMES
 from cusal.errors import DataError, UnknownName
-from cusal.tables import open_table
+from cusal.tables import find_name, read
+from cusal.tables.names import ID_NAMES, PLACE_NAMES, RIGHT_NAMES, TRUE_NAMES
 
-TRUTH_NAMES = ("true_label", "true", "truth", "verified", "correct_label", "gold", "label")
-RIGHT_NAMES = ("right", "correct", "ok")
+NAMES = ((*ID_NAMES, *PLACE_NAMES), TRUE_NAMES, RIGHT_NAMES)
 YES, NO = ("yes", "y", "true", "1", "right", "ok", "x"), ("no", "n", "false", "0", "wrong")
 ELSEWHERE = ("hunt", "guarantee", "accept")  # reasons to ask for an item that are no part of the audit's order
 UNSURE = ("?", "unsure", "unknown", "skip")
@@ -47,9 +46,9 @@ def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> Tol
     places = {name.strip(): place for place, name in enumerate(ids)}
     told = Told()
     for path in paths:
-        rows = open_table(path)
-        key, truth, right = (_find(rows.columns, names) for names in (ID_NAMES, TRUTH_NAMES, RIGHT_NAMES))
-        why, checked = _find(rows.columns, ("why",)), _find(rows.columns, ("checked",))
+        rows = read(path)
+        key, truth, right = (find_name(rows.columns, names) for names in NAMES)
+        why, checked = find_name(rows.columns, ("why",)), find_name(rows.columns, ("checked",))
         if key is None or (truth is None and right is None):
             raise DataError(
                 f"{path} has the columns {', '.join(rows.columns)}; expected an id, and true_label (or right with yes "
@@ -88,8 +87,3 @@ def _tell(audit: Audit, item: int, label: str, answer: str, where: str) -> bool:
 
 def _cell(value: object) -> str:
     return "" if value is None else plain_cell(str(value)).strip()
-
-
-def _find(columns: list[str], names: Iterable[str]) -> str | None:
-    lower = {name.lower(): name for name in reversed(columns)}
-    return next((lower[name] for name in names if name in lower), None)

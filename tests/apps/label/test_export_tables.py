@@ -8,8 +8,8 @@ import pandas
 import pytest
 
 from cusal._cells import plain_cell
-from cusal.apps.label.export.table_files import open_table
 from cusal.errors import CusalError
+from cusal.tables import open_writer
 
 SCHEMA = {"item": "integer", "key": "text", "p_=x": "number", "right": "truth", "at": "time"}
 FIRST = {
@@ -23,7 +23,7 @@ SECOND = {"item": np.array([2]), "key": [None], "p_=x": [None], "right": [False]
 
 
 def written(path):
-    with open_table(path, SCHEMA) as table:
+    with open_writer(path, SCHEMA) as table:
         table.write(FIRST)
         table.write(SECOND)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
@@ -64,7 +64,7 @@ def test_parquet_has_types(tmp_path):
 @pytest.mark.parametrize("at", [1.7e9 - 0.0004, 1.7e9 - 4e-7])  # half a millisecond and half a microsecond before
 def test_a_moment_just_before_a_second_is_the_same_in_every_format(at, tmp_path):
     for suffix in ("jsonl", "parquet"):
-        with open_table(tmp_path / f"t.{suffix}", {"at": "time"}) as table:
+        with open_writer(tmp_path / f"t.{suffix}", {"at": "time"}) as table:
             table.write({"at": [at]})
     said = json.loads((tmp_path / "t.jsonl").read_text())["at"]
     assert said == "2023-11-14T22:13:19Z"
@@ -73,7 +73,7 @@ def test_a_moment_just_before_a_second_is_the_same_in_every_format(at, tmp_path)
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_a_key_that_is_no_unicode_is_written_all_the_same(suffix, tmp_path):
-    with open_table(tmp_path / f"t.{suffix}", {"key": "text"}) as table:
+    with open_writer(tmp_path / f"t.{suffix}", {"key": "text"}) as table:
         table.write({"key": ["caf\udce9.png"]})
     assert rb"caf\udce9.png" in (tmp_path / f"t.{suffix}").read_bytes()
 
@@ -84,7 +84,7 @@ def test_nothing_is_left_of_a_table_that_failed(suffix, tmp_path):
     path.write_text("before")
 
     def fail():
-        with open_table(path, SCHEMA) as table:
+        with open_writer(path, SCHEMA) as table:
             table.write(FIRST)
             raise KeyError("stopped")
 
@@ -97,6 +97,6 @@ def test_nothing_is_left_of_a_table_that_failed(suffix, tmp_path):
 def test_a_suffix_that_is_not_known_is_named(tmp_path):
     with (
         pytest.raises(CusalError, match=r"ends in \.xlsx; expected \.csv, \.jsonl, \.parquet"),
-        open_table(tmp_path / "t.xlsx", SCHEMA),
+        open_writer(tmp_path / "t.xlsx", SCHEMA),
     ):
         pass

@@ -14,7 +14,7 @@ from cusal.errors import DataError
 from cusal.scale.columns import find_probs
 from cusal.scale.formats._records import find_places, opened, read_unit
 from cusal.scale.parts import Chunk, Column, Contents, Tile
-from cusal.tables.delimited import Delimited
+from cusal.tables import Delimited
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz")
 TEXT = True
@@ -23,7 +23,7 @@ ROWS = 4096  # whose cells are held as text at once
 
 def describe(path: Path, column: Column) -> Contents:
     """Return the classes by the first line, and the units by one pass over the file that counts its rows."""
-    table = Delimited(path)
+    table = Delimited(path, header=True)
     _refuse_wide(table, path)
     found = find_probs(table.columns, column, path)
     if found.lists is not None:
@@ -35,7 +35,7 @@ def describe(path: Path, column: Column) -> Contents:
 def read(chunk: Chunk) -> Iterator[Tile]:
     """Yield the rows of a chunk, unit by unit."""
     part = chunk.part
-    table = Delimited(part.path)
+    table = Delimited(part.path, header=True)
     found = find_probs(table.columns, part.column, part.path)
     where = [table.columns.index(name) for name in found.columns]
     beside = table.columns.index(part.column.table) if part.column.table in table.columns else None

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.errors import DataError, MissingExtra
+from cusal.errors import DataError
 from cusal.scale.columns import Found, find_probs
 from cusal.scale.formats._arrow_lists import by_name, first_names, unwrapped
 from cusal.scale.parts import Chunk, Column, Contents, Tile, tile_rows
+from cusal.tables.files import arrow, first_line, next_batch, open_parquet
 
 SUFFIXES = (".parquet", ".pq")
 UNIT_NAME = "row group"
-BUFFER_BYTES = 1 << 16  # of each column: without it, a whole row group is held
 
 
 def describe(path: Path, column: Column) -> Contents:
     """Return the classes and the rows of each row group."""
-    with _opened(path) as file:
+    with open_parquet(path) as file:
         found = find_probs(file.schema_arrow.names, column, path)
         units = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         if found.lists is None:
@@ -31,61 +31,25 @@ def read(chunk: Chunk) -> Iterator[Tile]:
     """Yield the rows of a chunk's row groups."""
     path, column = chunk.part.path, chunk.part.column
     row = chunk.first_row
-    with _opened(path) as file:
+    with open_parquet(path) as file:
         names = file.schema_arrow.names
         found = find_probs(names, column, path)
         wanted = [found.lists] if found.lists is not None else list(found.columns)
         wanted += [column.table] if column.table in names else []
         for group in range(chunk.first_unit, chunk.stop_unit):
             batches = file.iter_batches(tile_rows(chunk.part.classes), row_groups=[group], columns=wanted)
-            while (batch := _next_batch(batches, f"{path}: row group {group}")) is not None:
+            while (batch := next_batch(batches, f"{path}: row group {group}")) is not None:
                 yield Tile(_as_probs(batch, found, chunk, row), _as_beside(batch, column, chunk, row))
                 row += len(batch)
-
-
-def _arrow() -> Any:
-    """Return pyarrow, which loads when the first Parquet file is met."""
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtra("reading Parquet", "parquet") from error
-    return pyarrow
-
-
-def _opened(path: Path) -> Any:
-    arrow = _arrow()
-    try:
-        return arrow.parquet.ParquetFile(
-            path, pre_buffer=False, buffer_size=BUFFER_BYTES, page_checksum_verification=True
-        )
-    except (arrow.ArrowException, OSError) as error:
-        if isinstance(error, PermissionError):
-            raise
-        raise DataError(
-            f"{path} is no Parquet file, or a damaged one ({_first_line(error)}); write it again."
-        ) from error
-
-
-def _next_batch(batches: Iterator[Any], where: str) -> Any:
-    try:
-        return next(batches, None)
-    except (_arrow().ArrowException, OSError) as error:
-        raise DataError(f"{where} cannot be read ({_first_line(error)}); write the file again.") from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0].rstrip(".")
 
 
 def _first_list(file: Any, found: Found, path: Path, units: list[int]) -> tuple[int, list[int], tuple[str, ...]]:
     """Return the number of classes of a list column, the units, and the names of classes where lists hold them."""
     kind = file.schema_arrow.field(found.lists).type
-    types = _arrow().types
+    types = arrow().types
     if types.is_fixed_size_list(kind) and types.is_floating(kind.value_type):
         return int(kind.list_size), units, found.names
-    batch = _next_batch(file.iter_batches(1, columns=[found.lists]), f"{path}: row group 0")
+    batch = next_batch(file.iter_batches(1, columns=[found.lists]), f"{path}: row group 0")
     if batch is None:
         raise DataError(f"{path} has no rows, so the length of its lists is not known; leave it out.")
     first = unwrapped(batch.column(found.lists), f"{path}: column {found.lists}")
@@ -108,7 +72,7 @@ def _as_probs(batch: Any, found: Found, chunk: Chunk, row: int) -> NDArray:
     lists = batch.column(found.lists)
     _refuse_nulls(lists, found.lists, chunk, row)
     lists = unwrapped(lists, f"{chunk.part.path}: column {found.lists}")
-    lengths = _arrow().compute.list_value_length(lists).to_numpy(zero_copy_only=False)
+    lengths = arrow().compute.list_value_length(lists).to_numpy(zero_copy_only=False)
     where = f"{chunk.part.path}: {found.lists}"
     if (lengths != classes).any():
         bad = int(np.argmax(lengths != classes))
@@ -117,7 +81,7 @@ def _as_probs(batch: Any, found: Found, chunk: Chunk, row: int) -> NDArray:
             "give one for each class."
         )
     values = lists.flatten()
-    if _arrow().types.is_struct(values.type):
+    if arrow().types.is_struct(values.type):
         return by_name(values, chunk.part.names, lambda bad: f"{where}: {chunk.locate(row + bad)}")
     if values.null_count:
         bad = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False))) // classes
@@ -126,7 +90,7 @@ def _as_probs(batch: Any, found: Found, chunk: Chunk, row: int) -> NDArray:
 
 
 def _as_numbers(values: Any, name: str, chunk: Chunk) -> NDArray:
-    types = _arrow().types
+    types = arrow().types
     if not (types.is_floating(values.type) or types.is_integer(values.type) or types.is_decimal(values.type)):
         raise DataError(f"{chunk.part.path}: column {name} holds {values.type}; expected numbers.")
     return np.asarray(values.cast("double").to_numpy() if types.is_decimal(values.type) else values.to_numpy())
@@ -139,9 +103,9 @@ def _as_beside(batch: Any, column: Column, chunk: Chunk, row: int) -> NDArray | 
     _refuse_nulls(values, column.table, chunk, row)
     try:
         return np.asarray(values.to_numpy(zero_copy_only=False))
-    except (_arrow().ArrowException, UnicodeDecodeError) as error:  # text that is no UTF-8
+    except (arrow().ArrowException, UnicodeDecodeError) as error:  # text that is no UTF-8
         where = f"{chunk.part.path}: column {column.table}"
-        raise DataError(f"{where} cannot be read ({_first_line(error)}); write the file again.") from error
+        raise DataError(f"{where} cannot be read ({first_line(error)}); write the file again.") from error
 
 
 def _refuse_nulls(values: Any, name: str, chunk: Chunk, row: int) -> None:

@@ -16,11 +16,11 @@ import numpy as np
 
 from cusal._files import write_whole
 from cusal.apps.label.audits.checking import Checking
-from cusal.apps.label.export.table_files import Values, open_table
 from cusal.apps.label.store.project import Project
 from cusal.audit.audit import Audit
 from cusal.audit.in_words import summary
 from cusal.errors import InvalidInput
+from cusal.tables import Values, open_writer
 
 FORMATS = ("csv", "jsonl", "parquet")
 CHUNK = 5_000  # rows that are written together
@@ -52,7 +52,7 @@ def write_audit(project: Project, folder: Path, formats: Sequence[str]) -> None:
     audit = Checking(project).audit()
     rows = _Rows(project, audit)
     for name in dict.fromkeys(formats):
-        with open_table(folder / f"audit.{name}", SCHEMA) as table:
+        with open_writer(folder / f"audit.{name}", SCHEMA) as table:
             for start in range(0, len(audit), CHUNK):
                 table.write(rows.part(start, min(start + CHUNK, len(audit))))
     seed = f" --seed {audit.seed}" if audit.seed else ""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cusal._version import __version__
-from cusal.apps.label.export.table_files import moment
 from cusal.apps.label.store.project import Project
+from cusal.tables import moment
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")  # whose versions may change predictions
 KINDS = {"image": "images", "text": "texts", "table": "rows of a table"}

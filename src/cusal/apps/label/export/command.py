@@ -12,14 +12,13 @@ from cusal.apps.label.export.new_data import open_new_data
 from cusal.apps.label.export.new_folder import dated_folder
 from cusal.apps.label.export.predict import write_predictions
 from cusal.apps.label.export.project_model import model_of_project
-from cusal.apps.label.export.table_files import writer_of
 from cusal.apps.label.export.write import write_archive, write_export
 from cusal.apps.label.sources import default_place
-from cusal.apps.label.sources.tables import is_table
 from cusal.apps.label.store.project import Project
 from cusal.deploy.item_classifier import ItemClassifier
 from cusal.deploy.model_file import load_model
 from cusal.errors import DataError, InvalidInput, NotReady
+from cusal.tables import is_table, writer_of
 
 SHOWN = 5  # skipped items that are named; the file beside the predictions has all
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from cusal._progress import Progress
 from cusal.apps.label.export.new_data import NewData
-from cusal.apps.label.export.table_files import open_table, writer_of
 from cusal.apps.label.store.records import NewItem
 from cusal.deploy.item_classifier import ItemClassifier
+from cusal.tables import open_writer, writer_of
 
 CHUNK = 2048  # items whose vectors are in memory at a time
 SKIPPED = {"key": "text", "reason": "text"}
@@ -33,7 +33,7 @@ def write_predictions(model: ItemClassifier, data: NewData, out: Path) -> Outcom
     classes = model.classes_.tolist()
     schema = {"key": "text", "label": "text", "confidence": "number"} | {f"p_{name}": "number" for name in classes}
     done, (rows, total) = Outcome(), data.rows()
-    with open_table(out, schema) as table, Progress(total or 0, title="predicting", unit="items") as progress:
+    with open_writer(out, schema) as table, Progress(total or 0, title="predicting", unit="items") as progress:
         for items in _chunks(rows):
             found = model.vectors(data.inputs(items))
             done.skipped |= {items[row].key: reason for row, reason in found.broken.items()}
@@ -49,7 +49,7 @@ def write_predictions(model: ItemClassifier, data: NewData, out: Path) -> Outcom
             progress.advance(len(items))
         progress.total = progress.done
     if done.skipped:
-        with open_table(out.with_name(f"{out.stem}-skipped{out.suffix}"), SKIPPED) as table:
+        with open_writer(out.with_name(f"{out.stem}-skipped{out.suffix}"), SKIPPED) as table:
             table.write({"key": list(done.skipped), "reason": list(done.skipped.values())})
     return done
 

@@ -10,7 +10,7 @@ from cusal.apps.label.sources.source import SourceOptions
 from cusal.apps.label.store.records import NewItem, Settings
 from cusal.apps.label.store.words import is_unicode
 from cusal.errors import DataError, InvalidInput
-from cusal.tables.notes import Notes
+from cusal.tables import Notes
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".gif", ".bmp")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cusal._cells import plain_cell
 from cusal.errors import DataError
-from cusal.tables.delimited import Delimited
+from cusal.tables import Delimited
 
 KEYS = ("file", "filename", "file_name", "path", "image", "key", "id", "row")
 LABELS = ("label", "labels", "class", "category", "target")

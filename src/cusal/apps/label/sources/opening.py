@@ -6,9 +6,10 @@ from pathlib import Path
 
 from cusal.apps.label.sources.image_folder import ImageFolder
 from cusal.apps.label.sources.source import Source, SourceOptions
-from cusal.apps.label.sources.tables import TableFile, is_table
+from cusal.apps.label.sources.tables import TableFile
 from cusal.apps.label.store.project import Project
 from cusal.errors import DataError, InvalidInput
+from cusal.tables import is_table
 
 
 def open_source(path: str | os.PathLike[str], options: SourceOptions | None = None) -> Source:

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from cusal.apps.label.sources.tables import is_table, table_name
 from cusal.errors import ProjectError
+from cusal.tables import is_table, table_name
 
 SUFFIX = ".cusal.db"
 

@@ -10,10 +10,11 @@ from typing import Any
 from cusal.apps.label.sources.columns import find_roles
 from cusal.apps.label.sources.image_folder import SUFFIXES
 from cusal.apps.label.sources.source import SourceOptions
-from cusal.apps.label.sources.tables import as_storable, as_text, plain_value, table_name
+from cusal.apps.label.sources.tables import as_storable, as_text, plain_value
 from cusal.apps.label.store.records import NewItem, Settings
 from cusal.audit.prediction_table import Columns, PredictionTable, open_predictions, read_predictions
 from cusal.errors import InvalidInput
+from cusal.tables import table_name
 
 SAMPLE = 200  # rows that say whether there are texts or images
 

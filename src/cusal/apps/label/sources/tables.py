@@ -13,8 +13,7 @@ from cusal.apps.label.sources.source import SourceOptions
 from cusal.apps.label.store.records import NewItem, Settings
 from cusal.apps.label.store.words import is_unicode
 from cusal.errors import DataError, InvalidInput
-from cusal.tables import SUFFIXES, open_records
-from cusal.tables.notes import Notes
+from cusal.tables import Notes, read, table_name
 
 SAMPLE = 1_000  # rows that say what the columns are for
 
@@ -39,7 +38,7 @@ class TableFile:
         if options.folders_are_labels:
             raise InvalidInput(f"{path} is a table, which has no sub-folders; leave out --folders-are-labels.")
         self._path, self._options, self._notes = path, options, Notes()
-        self._table = open_records(path)
+        self._table = read(path)
         sample = list(islice(self._table.records(), SAMPLE))
         if not sample:
             raise DataError(f"{path} has no rows; give a table with at least one.")
@@ -122,17 +121,6 @@ class TableFile:
         self._notes.add(CLEANED, str(number))
         text, label = (None if value is None else as_storable(value) for value in (item.text, item.label))
         return item._replace(key=as_storable(item.key), text=text, label=label)
-
-
-def is_table(path: Path) -> bool:
-    """Return whether a path is named like a table."""
-    return path.name.lower().removesuffix(".gz").endswith(SUFFIXES)
-
-
-def table_name(path: Path) -> str:
-    """Return the name of a table without what says its format."""
-    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
-    return name.rpartition(".")[0] or name
 
 
 def as_text(value: Any) -> str | None:

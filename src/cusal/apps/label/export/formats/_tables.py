@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from cusal.apps.label.export.contents import AnsweredItem, Overview, Predicted
-from cusal.apps.label.export.table_files import Schema, TableWriter, Values, open_table
 from cusal.apps.label.store.records import Item
+from cusal.tables import Schema, TableWriter, Values, open_writer
 
 ANSWERS = {
     "item": "integer",
@@ -48,7 +48,7 @@ class TableSink:
             self._predictions = self._table("predictions", first | {"confidence": "number"} | columns)
 
     def _table(self, name: str, schema: Schema) -> TableWriter:
-        return self._open.enter_context(open_table(self._folder / f"{name}{self.suffix}", schema))
+        return self._open.enter_context(open_writer(self._folder / f"{name}{self.suffix}", schema))
 
     def answered(self, items: Sequence[AnsweredItem]) -> None:
         """Add items that somebody answered."""

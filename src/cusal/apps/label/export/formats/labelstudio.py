@@ -19,8 +19,8 @@ from xml.sax.saxutils import quoteattr
 
 from cusal._files import write_whole
 from cusal.apps.label.export.contents import AnsweredItem, NamedAnswer, Overview, Predicted
-from cusal.apps.label.export.table_files import moment
 from cusal.apps.label.store.records import Item, LabelClass
+from cusal.tables import moment
 
 OBJECTS = {
     "image": '<Image name="item" value="$image" zoom="true" zoomControl="true"/>',

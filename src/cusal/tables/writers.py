@@ -37,8 +37,58 @@ class TableWriter(Protocol):
         """Write what is left, and close the file."""
 
 
+def write(path: str | Path, columns: Mapping[str, Values]) -> None:
+    """Write a table as CSV, JSONL or Parquet by the suffix; the file is there whole or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; one that is there is replaced.
+    columns : mapping of str to sequence
+        The values of each column: numbers, truth values, or texts; None or NaN where there is none.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is another.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(f"{folder}/films.csv", {"id": [7, 8], "review": ["=SUM(A1)", None]})
+    ...     print(Path(folder, "films.csv").read_text())
+    id,review
+    7,'=SUM(A1)
+    8,
+    <BLANKLINE>
+    """
+    plain = {name: [_plain(value) for value in _same(values)] for name, values in columns.items()}
+    kinds = {name: _kind(values) for name, values in plain.items()}
+    texts = {name: list(map(_text, values)) if kinds[name] == "text" else values for name, values in plain.items()}
+    with open_writer(Path(path), kinds) as table:
+        table.write(texts)
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _kind(values: Sequence[Any]) -> str:
+    kinds = {type(value) for value in values if value is not None}
+    for known, name in (({bool}, "truth"), ({int}, "integer"), ({int, float}, "number")):
+        if kinds and kinds <= known:
+            return name
+    return "text"
+
+
 @contextmanager
-def open_table(path: Path, schema: Schema) -> Iterator[TableWriter]:
+def open_writer(path: Path, schema: Schema) -> Iterator[TableWriter]:
     """Yield a writer of a new table, in the format of the path's suffix; the file appears when all is written."""
     kind = writer_of(path)
     with whole_file(path) as part:
