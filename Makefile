@@ -21,10 +21,14 @@ EXTRAS = $$($(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.to
 # Debian ships venv without ensurepip unless python3-venv is installed: then pip installs itself into the environment.
 MAKE_VENV = $(PYTHON) -m venv $(1) 2>/dev/null || { $(PYTHON) -m venv --clear --without-pip $(1) && \
 	$(PYTHON) -m pip --quiet --disable-pip-version-check --python $(1)/bin/python install pip; }
+# An environment whose Python is gone or too old, or that was made in another folder, is removed, to be made again.
+STALE = [ -e $(1) ] && ! { $(1)/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
+	{ ! grep -q '^command = ' $(1)/pyvenv.cfg || grep '^command = ' $(1)/pyvenv.cfg | grep -qF " $$PWD/$(1)"; }; }
+$(foreach made,$(VENV) $(PEERS) $(OLDEST) $(DOCS) $(LABELSTUDIO),$(shell $(call STALE,$(made)) && rm -rf $(made)))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo label-demo docs check test test-slow test-peers test-oldest test-labelstudio coverage durations \
-	fuzz lint format hooks constraints bench measure clean
+	fuzz explore lint format hooks constraints bench measure clean
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,7 +56,7 @@ test-slow: $(VENV)/.compiled  ## The slow tests
 
 test-peers: $(PEERS)/.peers  ## Compare with other libraries and let them drive ours, in an environment of its own
 	$(PEERS)/bin/python $(PYTEST) -m peer
-	PYTHONPATH=$(CURDIR)/$(PEERS)/older $(PEERS)/bin/python $(PYTEST) -m peer $(WITH_OLDER)
+	PYTHONPATH="$(CURDIR)/$(PEERS)/older" $(PEERS)/bin/python $(PYTEST) -m peer $(WITH_OLDER)
 
 test-oldest: $(OLDEST)/.oldest  ## The quick tests with the oldest versions that pyproject.toml allows, without torch and the app
 	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) --quick --ignore tests/apps/label
@@ -68,6 +72,9 @@ durations: $(VENV)/.compiled  ## Time the tests again, to know which are left ou
 
 fuzz: $(VENV)/.compiled  ## Call everything with odd values and damage files of every kind: minutes
 	$(BIN)/python -m pytest -q --fuzz 300 tests/fuzz
+
+explore: $(VENV)/.compiled  ## Try other examples than the tests do, different each time; a find becomes an @example
+	$(BIN)/python $(PYTEST) --hypothesis-profile=explore --fuzz 100 $$(grep -rl --include='test_*.py' 'from hypothesis' tests)
 
 lint: $(VENV)/.test  ## ruff and mypy
 	$(BIN)/ruff format --check $(CODE)
@@ -129,23 +136,26 @@ $(VENV)/bin/python:
 	@echo "Creating $(VENV) ..."
 	@$(call MAKE_VENV,$(VENV))
 
-$(VENV)/.demo: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
+# An environment that an older version of these files filled is brought up to date.
+INSTALLED := Makefile pyproject.toml requirements/constraints.txt
+
+$(VENV)/.demo: $(INSTALLED) | $(VENV)/bin/python
 	@echo "Installing cusal; this happens once ..."
 	@$(BIN)/python $(PIP) --editable '.[torch,bench,fast]'
 	@touch $@
 
-$(VENV)/.label: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
+$(VENV)/.label: $(INSTALLED) | $(VENV)/bin/python
 	@echo "Installing cusal with what labelling needs; this happens once ..."
 	@$(BIN)/python $(PIP) --editable '.[label,images,torch]'
 	@touch $@
 
-$(VENV)/.test: pyproject.toml requirements/constraints.txt | $(VENV)/bin/python
+$(VENV)/.test: $(INSTALLED) | $(VENV)/bin/python
 	@echo "Installing cusal with everything that the tests need; this happens once ..."
 	@$(BIN)/python $(PIP) --editable ".[$(EXTRAS)]"
 	@touch $@ $(VENV)/.demo $(VENV)/.label
 
 # Processes that test at once would each compile what is not in numba's cache.
-$(VENV)/.compiled: $(wildcard src/cusal/calibration/*.py) src/cusal/models/_direct_convolution.py $(VENV)/.test
+$(VENV)/.compiled: $(wildcard src/cusal/calibration/*.py src/cusal/models/_direct_convolution.py) $(VENV)/.test
 	@echo "Compiling the kernels; this happens once ..."
 	@$(BIN)/python tests/compile_kernels.py
 	@touch $@

@@ -2,6 +2,7 @@
 
 --quick             only tests that take less than a quarter of a second of processor time: `make check`
 --write-durations   write down the tests that take longer, in tests/durations.json: `make durations`
+--hypothesis-profile=explore   other examples each time, and more of them: `make explore`
 --fuzz N            so many examples for each public call and file reader, in place of a few: `make fuzz`
 --no-skips          a skipped test is a failed one: CI, which has every extra, every data set and PostgreSQL
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from browsers import chromium  # noqa: F401 - fixture of all folders
 from cusal.errors import MissingExtra
@@ -27,7 +29,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # pytest gives the hooks below no say when the conftest of a folder cannot be imported.
-collect_ignore = [] if importlib.util.find_spec("sqlalchemy") else ["bench/report"]
+collect_ignore = [] if importlib.util.find_spec("sqlalchemy") else ["apps/bench/report"]
+
+# Whoever runs the tests runs the same ones. What exploring finds becomes an `@example` of its test.
+settings.register_profile("same", derandomize=True, database=None)
+settings.register_profile("explore", max_examples=1000, deadline=None)
+settings.load_profile("same")
 
 DURATIONS = Path(__file__).with_name("durations.json")
 QUICK = 0.25  # seconds of processor time; thousands of tests that each take less make up a minute

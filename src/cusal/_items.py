@@ -51,7 +51,9 @@ def as_items(items: Any) -> Any:
 
 
 def count_items(items: Any) -> int:
-    """Return how many items there are; a sparse matrix has no `len`."""
+    """Return how many items there are; a sparse matrix has no `len`, and a text is one item."""
+    if isinstance(items, str | bytes):
+        raise InvalidInput(f"items is one text ({items[:30]!r}); give a list of items.")
     try:
         return int(items.shape[0]) if is_sparse(items) else len(items)
     except TypeError as error:

@@ -158,8 +158,6 @@ def test_only_errors_on_purpose_come_out_of_files(
 
     @settings(
         max_examples=2 * request.config.getoption("--fuzz"),
-        derandomize=True,
-        database=None,
         deadline=None,
         phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),

@@ -4,17 +4,33 @@ import csv
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cusal._cells import plain_cell, safe_cell
 from cusal.apps.label.export.file_names import MOST_BYTES, UniqueNames, safe_name
 
 
+def is_number(text):
+    try:
+        return text.isascii() and text.strip() == text and float(text) is not None
+    except ValueError:
+        return False
+
+
 @given(st.text())
+@example("-0")
+@example("+1e5")
+@example("-1+1")
+@example("\t=x")
 def test_every_text_comes_back_from_its_cell(text):
     assert plain_cell(safe_cell(text)) == text
-    assert not safe_cell(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert not safe_cell(text).startswith(("=", "+", "-", "@", "\t", "\r")) or is_number(text)
+
+
+@pytest.mark.parametrize("text", ["-0", "-0.0", "+5", "-.5", "-1e-3"])
+def test_a_signed_number_is_no_formula_and_stays_as_it_is(text):
+    assert safe_cell(text) == text
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
