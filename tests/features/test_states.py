@@ -27,6 +27,11 @@ def test_texts_have_the_same_features(dense, tmp_path):
 
 
 def test_tables_have_the_same_features(tmp_path):
+    texts = [f"parcel {word} is late" for word in "abcdefghijklmnopqrstuvwxyz"]
+    mixed = pandas.DataFrame({"text": texts, "price": [f"{number},5 €" for number in range(26)]})
+    features = TableFeatures().fit(mixed)
+    restored = table_features(through_a_file(table_state(features), tmp_path / "mixed"))
+    assert np.array_equal(restored.transform(mixed[:3]), features.transform(mixed[:3]))
     days = pandas.to_datetime(["2024-01-01", "2024-02-01", None, "2024-04-01"])
     table = pandas.DataFrame({"age": [20, None, 40, 31], "town": ["Bern", "Rome", None, "Bern"], "day": days})
     features = TableFeatures(max_categories=2).fit(table)
@@ -34,5 +39,5 @@ def test_tables_have_the_same_features(tmp_path):
     assert np.array_equal(restored.transform(table), features.transform(table))
     assert restored.get_feature_names_out().tolist() == features.get_feature_names_out().tolist()
     other = table.rename(columns={"town": "city"})
-    with pytest.raises(ValueError, match="named age, town, day"):
+    with pytest.raises(ValueError, match="no column town"):
         restored.transform(other)

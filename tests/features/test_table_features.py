@@ -114,18 +114,46 @@ def test_what_is_no_table_is_refused(table, message):
         TableFeatures().fit(table)
 
 
-def test_other_columns_are_refused():
-    features = TableFeatures().fit(pandas.DataFrame(COLUMNS))
-    with pytest.raises(CusalError, match="give the same columns in the same order"):
-        features.transform(pandas.DataFrame(COLUMNS)[["town", "age", "member", "visits"]])
+@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
+def test_columns_are_found_by_name_and_missing_ones_are_named(frame):
+    features = TableFeatures().fit(frame(COLUMNS))
+    other = {"more": ["x"] * 4} | {name: COLUMNS[name] for name in ("town", "visits", "member", "age")}
+    np.testing.assert_array_equal(features.transform(frame(other)), features.transform(frame(COLUMNS)))
+    del other["town"], other["age"]
+    with pytest.raises(CusalError, match=r"X has no column age, town, .* it has more, visits, member"):
+        features.transform(frame(other))
     with pytest.raises(CusalError, match="column age was numeric"):
-        features.transform(pandas.DataFrame(COLUMNS | {"age": ["old"] * 4}))
+        features.transform(frame(COLUMNS | {"age": ["old"] * 4}))
 
 
-def test_a_column_of_texts_is_warned_of():
-    texts = [f"the parcel of customer {number} is late" for number in range(30)]
-    with pytest.warns(CusalWarning, match="column text has 30 different texts in 30 rows"):
-        TableFeatures().fit(pandas.DataFrame({"text": texts, "visits": range(30)}))
+def test_numbers_that_are_only_likely_are_warned_of():
+    cells = [f"{number},5" for number in range(30)] + ["wide"]
+    with pytest.warns(CusalWarning, match=r"column width: 30 of 31 values read as numbers with a decimal comma"):
+        TableFeatures().fit(pandas.DataFrame({"width": cells}))
+
+
+def test_new_numbers_are_read_as_those_that_it_was_fitted_with():
+    features = TableFeatures().fit(pandas.DataFrame({"price": ["1.000,50 €", "2,5 €", "n/a"]}))
+    rows = features.transform(pandas.DataFrame({"price": [1000.5, "2,50 €", None]}))
+    np.testing.assert_allclose(rows, features.transform(pandas.DataFrame({"price": ["1.000,50 €", "2,5 €", "n/a"]})))
+
+
+def test_what_was_made_a_category_stays_one():
+    frame = pandas.DataFrame({"zone": pandas.Categorical(["1", "2", "1"])})
+    assert TableFeatures().fit(frame).get_feature_names_out().tolist() == ["zone=1", "zone=2"]
+
+
+def test_a_column_of_texts_is_their_words():
+    kinds = ["parcel", "invoice", "password"]
+    texts = [f"the {kinds[number % 3]} of customer {number} is late" for number in range(60)]
+    frame = pandas.DataFrame({"text": texts, "visits": range(60)})
+    features = TableFeatures().fit(frame)
+    rows = features.transform(frame)
+    np.testing.assert_allclose(features.transform(frame[::-1])[::-1], rows, atol=1e-9)
+    new = features.transform(pandas.DataFrame({"visits": [3, 3], "text": ["a new parcel came", None]}))
+    assert np.isfinite(new).all()
+    likest = np.argsort(-rows[:, :-1] @ new[0, :-1])[:20]
+    assert {number % 3 for number in likest.tolist()} == {0}
 
 
 @pytest.mark.parametrize(
@@ -136,5 +164,6 @@ def test_a_column_of_texts_is_warned_of():
         [f"parcel {number} is late" for number in range(10)],  # few rows
     ],
 )
-def test_other_categories_are_not(values):
-    TableFeatures().fit(pandas.DataFrame({"text": values}))
+def test_other_words_are_categories(values):
+    names = TableFeatures().fit(pandas.DataFrame({"text": values})).get_feature_names_out()
+    assert set(names) == {f"text={value}" for value in values}

@@ -22,7 +22,7 @@ from cusal._import_name import import_name
 from cusal._types import Indices
 from cusal.errors import DataError, InvalidInput
 from cusal.features import TableFeatures, TextFeatures, sentence_vectors
-from cusal.features._states import numeric_columns, table_features, table_state, text_features, text_state
+from cusal.features._states import table_features, table_state, text_features, text_state
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ class Table:
                 f"columns {', '.join(self.columns)}."
             )
         cells = np.empty((len(items), len(self.columns)), dtype=object)
-        for place, (name, numeric) in enumerate(zip(self.columns, numeric_columns(self.features), strict=True)):
-            cells[:, place] = [_as_number(row.get(name)) if numeric else row.get(name) for row in items]
+        for place, name in enumerate(self.columns):
+            cells[:, place] = [row.get(name) for row in items]
         return Vectorised.whole(self.features.transform(cells))
 
     def state(self) -> dict[str, Any]:
@@ -219,14 +219,6 @@ class Given:
     def restore(cls, state: Mapping[str, Any]) -> "Given":
         """Return the vectoriser."""
         return cls()
-
-
-def _as_number(value: Any) -> Any:
-    """Return the number that a text holds, None for an empty one, and any other value as it is."""
-    try:
-        return (float(value) if value.strip() else None) if isinstance(value, str) else value
-    except ValueError:
-        return value
 
 
 VECTORISERS: dict[str, type[Vectoriser]] = {

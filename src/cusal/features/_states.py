@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cusal.features.tables import TableFeatures, _Categories, _Numbers
+from cusal.features.tables import TableFeatures, _Categories, _Numbers, _Texts
 from cusal.features.texts import TextFeatures, vectorizers
 
 
@@ -49,20 +49,24 @@ def table_state(features: TableFeatures) -> dict[str, Any]:
     return {
         "settings": features.get_params(),
         "names": None if names is None else names.tolist(),
-        "columns": [asdict(column) for column in features.columns_],
+        "columns": [
+            asdict(one) if not isinstance(one, _Texts) else {"name": one.name, "texts": text_state(one.features)}
+            for one in features.columns_
+        ],
     }
-
-
-def numeric_columns(features: TableFeatures) -> list[bool]:
-    """Return which columns of a table fitted `TableFeatures` took for numbers."""
-    return [isinstance(column, _Numbers) for column in features.columns_]
 
 
 def table_features(state: Mapping[str, Any]) -> TableFeatures:
     """Return the fitted features of `table_state`."""
     features = TableFeatures(**state["settings"])
-    features.columns_ = [(_Categories if "place" in one else _Numbers)(**one) for one in state["columns"]]
+    features.columns_ = [_restored(one) for one in state["columns"]]
     features.n_features_in_ = len(features.columns_)
     if state["names"] is not None:
         features.feature_names_in_ = np.array(state["names"], dtype=object)
     return features
+
+
+def _restored(column: Mapping[str, Any]) -> _Numbers | _Categories | _Texts:
+    if "texts" in column:
+        return _Texts(column["name"], text_features(column["texts"]))
+    return _Categories(**column) if "place" in column else _Numbers(**column)

@@ -1,9 +1,10 @@
-"""Tables as numbers: numeric columns scaled, categories one-hot, missing values filled in and marked."""
+"""Tables as numbers: numbers and dates scaled, categories one-hot, texts by their words, missing values marked."""
 
 import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +13,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from cusal._checks import as_count
 from cusal.errors import CusalWarning, InvalidInput
+from cusal.features.texts import TextFeatures
+from cusal.tables import Notation, find_numbers, is_missing
 
 Column = NDArray[Any]
 MISSING, OTHER = "missing", "other"
-MISSING_KINDS = ("NAType", "NaTType")  # of pandas
-FEWEST_TEXTS, WORDS_OF_A_TEXT = 20, 3  # rows, and words in the mean, from which on a column may be one of texts
+FEWEST_TEXTS, WORDS_OF_A_TEXT = 20, 3  # rows, and words in the mean, from which on a column is one of texts
+TEXT_COLUMNS = 100  # of one column of texts
 
 
 class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn a table with columns of any kind into numbers of one scale.
 
     Numbers, dates and truth values get mean 0 and standard deviation 1; a missing one becomes the median and is marked
-    in a column of its own. Anything else is a category and becomes one column for each value, missing being one of
-    them. Frames of pandas and polars and two-dimensional arrays are taken as they are.
+    in a column of its own. Numbers and dates may be written as text, with a decimal comma, thousands or a currency, if
+    that is certain; where it is only likely, a warning says so. Texts, which differ and have several words, become the
+    first components of their TF-IDF rows. Anything else is a category and becomes one column for each value, missing
+    being one of them. Frames of pandas and polars and two-dimensional arrays are taken as they are.
 
     Parameters
     ----------
@@ -82,29 +87,34 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.columns_: list[_Numbers | _Categories] = [
-            _Numbers.learn(name, values) if _is_numeric(values) else _Categories.learn(name, values, most)
-            for name, values in zip(names, columns, strict=True)
+        chosen = [_is_category(X, i) for i in range(len(columns))]
+        self.columns_: list[_Numbers | _Categories | _Texts] = [
+            _Categories.learn(name, values, most) if category else _learn(name, values, most)
+            for name, values, category in zip(names, columns, chosen, strict=True)
         ]
-        for learned, values in zip(self.columns_, columns, strict=True):
-            if isinstance(learned, _Categories):
-                _warn_of_texts(learned.name, values)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the features of a table with the same columns, (n, features).
+        """Return the features of a table, (n, features).
 
-        A category that `fit` did not meet counts among the rarer ones, or as none at all.
+        Columns of a frame are found by their names, in any order, and others are left out; those of an array are the
+        same. A category that `fit` did not meet counts among the rarer ones, or as none at all.
         """
         check_is_fitted(self)
         names, columns = _columns(X)
         own = list(getattr(self, "feature_names_in_", ()))
-        named = hasattr(X, "columns") and bool(own)
-        if len(columns) != self.n_features_in_ or (named and names != own):
+        if hasattr(X, "columns") and own:
+            missing = [name for name in own if name not in names]
+            if missing:
+                raise InvalidInput(
+                    f"X has no column {', '.join(missing)}, of those that TableFeatures was fitted with; it has "
+                    f"{', '.join(names)}: give the same columns, in any order."
+                )
+            columns = [columns[names.index(name)] for name in own]
+        elif len(columns) != self.n_features_in_:
             raise InvalidInput(
-                f"X has {len(columns)} features, but TableFeatures is expecting {self.n_features_in_} features as input"
-                + (f", named {', '.join(own)}; found {', '.join(names)}" if named else "")
-                + "; give the same columns in the same order."
+                f"X has {len(columns)} features, but TableFeatures is expecting {self.n_features_in_} features as "
+                "input; give the same columns in the same order."
             )
         return np.hstack([learned.encode(values) for learned, values in zip(self.columns_, columns, strict=True)])
 
@@ -123,23 +133,26 @@ class _Numbers:
     mean: float
     deviation: float
     marked: bool  # whether missing values have a column
+    notation: str = str(Notation())
 
     @classmethod
-    def learn(cls, name: str, values: Column) -> Self:
-        numbers = _as_numbers(name, values)
+    def learn(cls, name: str, values: Column, notation: Notation) -> Self:
+        numbers = _as_numbers(name, values, notation)
         missing = np.isnan(numbers)
         median = 0.0 if missing.all() else float(np.median(numbers[~missing]))
         filled = np.where(missing, median, numbers)
         deviation = float(filled.std())
         constant = deviation <= 1e-9 * float(np.abs(filled).max())  # what rounding leaves of no deviation
-        return cls(name, median, float(filled.mean()), 1.0 if constant else deviation, bool(missing.any()))
+        return cls(
+            name, median, float(filled.mean()), 1.0 if constant else deviation, bool(missing.any()), str(notation)
+        )
 
     @property
     def names(self) -> list[str]:
         return [self.name, f"{self.name}={MISSING}"] if self.marked else [self.name]
 
     def encode(self, values: Column) -> NDArray[np.float64]:
-        numbers = _as_numbers(self.name, values)
+        numbers = _as_numbers(self.name, values, Notation.parse(self.notation))
         missing = np.isnan(numbers)
         scaled = (np.where(missing, self.median, numbers) - self.mean) / self.deviation
         return np.column_stack([scaled, missing] if self.marked else [scaled]).astype(np.float64)
@@ -168,6 +181,52 @@ class _Categories:
     def encode(self, values: Column) -> NDArray[np.float64]:
         columns = np.array([self.place.get(word, len(self.place)) for word in _as_words(values)], dtype=np.int64)
         return np.eye(len(self.place) + 1)[columns][:, : len(self.place) + self.other]
+
+
+@dataclass(frozen=True, eq=False)
+class _Texts:
+    """A column of texts: the first components of their TF-IDF rows."""
+
+    name: str
+    features: TextFeatures
+
+    @classmethod
+    def learn(cls, name: str, values: Column) -> Self:
+        texts = _as_texts(values)
+        features = TextFeatures(dense=True, components=TEXT_COLUMNS).fit(texts)
+        made = cls(name, features)
+        different = list(dict.fromkeys(texts))
+        _KNOWN_TEXTS[made] = {text: row for row, text in enumerate(different)}, features.transform(different)
+        return made
+
+    @property
+    def names(self) -> list[str]:
+        return [f"{self.name}={name}" for name in self.features.get_feature_names_out()]
+
+    def encode(self, values: Column) -> NDArray[np.float64]:
+        texts = _as_texts(values)
+        if self in _KNOWN_TEXTS:  # to look texts up is faster than to count their words
+            places, rows = _KNOWN_TEXTS[self]
+            found = [places.get(text, -1) for text in texts]
+            if min(found, default=0) >= 0:
+                return rows[found]
+        return np.asarray(self.features.transform(texts), dtype=np.float64)
+
+
+_KNOWN_TEXTS: "WeakKeyDictionary[_Texts, tuple[dict[str, int], NDArray[np.float64]]]" = WeakKeyDictionary()
+
+
+def _learn(name: str, values: Column, most: int) -> _Numbers | _Categories | _Texts:
+    """Return what a column holds: numbers or dates, if that is certain, else texts or categories."""
+    if values.dtype.kind in "fiubMm":
+        kinds = {"M": "date", "m": "duration"}
+        return _Numbers.learn(name, values, Notation(kinds.get(values.dtype.kind, "number")))
+    found = find_numbers(name, list(values))
+    if found.notation is not None:
+        return _Numbers.learn(name, values, found.notation)
+    if found.remark:
+        warnings.warn(found.remark, CusalWarning, stacklevel=4)
+    return _Texts.learn(name, values) if _holds_texts(values) else _Categories.learn(name, values, most)
 
 
 def _columns(X: Any) -> tuple[list[str], list[Column]]:
@@ -201,25 +260,22 @@ def _series(frame: Any, position: int) -> Column:
     return np.asarray(column.to_numpy())
 
 
-def _is_numeric(values: Column) -> bool:
-    if values.dtype.kind != "O":
-        return values.dtype.kind in "fiubMm"
-    kinds = {type(value) for value in values if not _is_missing(value)}
-    return all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds)
+def _is_category(X: Any, position: int) -> bool:
+    """Return whether a column of a frame was made one of categories by the user."""
+    if not hasattr(X, "dtypes"):
+        return False
+    kind = X.dtypes.iloc[position] if hasattr(X.dtypes, "iloc") else X.dtypes[position]
+    return str(kind).lower().startswith(("category", "categorical", "enum"))
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in MISSING_KINDS or (isinstance(value, float) and value != value)
-
-
-def _as_numbers(name: str, values: Column) -> NDArray[np.float64]:
+def _as_numbers(name: str, values: Column, notation: Notation) -> NDArray[np.float64]:
     if values.dtype.kind in "Mm":  # days, of which NaT is no number
         unit = np.timedelta64(1, "D")
         days = (values - np.datetime64(0, "D")) / unit if values.dtype.kind == "M" else values / unit
         return np.asarray(days, dtype=np.float64)
     try:
-        plain = [np.nan if _is_missing(value) else value for value in values] if values.dtype.kind == "O" else values
-        numbers = np.asarray(plain, dtype=np.float64)
+        plain = values.dtype.kind in "fiub" and notation.kind == "number"
+        numbers = np.asarray(values, dtype=np.float64) if plain else notation.values(list(values))
     except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"column {name} was numeric when the features were fitted, and now holds something else ({error}); give "
@@ -231,19 +287,17 @@ def _as_numbers(name: str, values: Column) -> NDArray[np.float64]:
     return numbers
 
 
-def _warn_of_texts(name: str, values: Column) -> None:
-    """Warn of a column that seems to hold sentences: most differ, and as categories all but a few are one."""
-    words = _as_words(values)
+def _holds_texts(values: Column) -> bool:
+    """Return whether a column holds texts: most differ, and as categories all but a few would be one."""
+    words = [value for value in values.tolist() if isinstance(value, str) and not is_missing(value)]
     different = set(words)
     long = sum(len(word.split()) for word in different) >= WORDS_OF_A_TEXT * len(different)
-    if long and len(words) >= FEWEST_TEXTS and 2 * len(different) > len(words):
-        warnings.warn(
-            f"column {name} has {len(different)} different texts in {len(words)} rows, and is taken as categories. "
-            "Give the texts alone, as a list or a Series, or turn them into numbers first.",
-            CusalWarning,
-            stacklevel=3,
-        )
+    return long and len(words) >= FEWEST_TEXTS and 2 * len(different) > len(words)
+
+
+def _as_texts(values: Column) -> list[str]:
+    return ["" if is_missing(value) else str(value) for value in values.tolist()]
 
 
 def _as_words(values: Column) -> list[str]:
-    return [MISSING if _is_missing(value) else str(value) for value in values.tolist()]
+    return [MISSING if not isinstance(value, str) and is_missing(value) else str(value) for value in values.tolist()]
