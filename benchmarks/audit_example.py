@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from cusal.audit.answer_tables import tell_verified
 from cusal.audit.command import Request, run
 from cusal.audit.prediction_table import Columns, read_predictions
-from cusal.audit.verified import tell_verified
 
 OUT = Path(__file__).parent / "results" / "audit_example.txt"
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from cusal.audit.answer_tables import tell_verified
 from cusal.audit.prediction_table import Columns, read_predictions
-from cusal.audit.verified import tell_verified
 from cusal.cli import app
 from cusal.errors import CusalError, DataError, UnknownName
 

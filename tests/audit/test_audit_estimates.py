@@ -1,13 +1,15 @@
 """Auditing predictions: the order, the estimates and their intervals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cusal import Audit
-from cusal.audit.betting import anytime_interval
-from cusal.audit.weighted import Sample, deviations, spread
+from cusal.audit.confidence_sequence import anytime_interval
+from cusal.audit.shares import PartShare, Quantity, Sample, deviations, spread
 from cusal.errors import InvalidInput, NotReady, PoolExhausted
 
 
@@ -34,21 +36,51 @@ def wilson(wrong, checks, size, z):
     return centre - half, centre + half
 
 
-@given(st.integers(20, 200), st.integers(0, 19), st.integers(200, 5000))
+@given(st.integers(40, 200), st.integers(8, 32), st.integers(200, 5000))
 @settings(deadline=None, max_examples=60)
 def test_with_equal_weights_it_is_wilsons_interval(checks, wrong, size):
-    right = np.array([0.0] * wrong + [1.0] * (checks - wrong))
-    found = spread(Sample(right, np.full(checks, checks / size), size))
-    share, left = wrong / checks, 1 - checks / size
-    assert found.error == pytest.approx(share, abs=1e-12)
+    events = np.array([1.0] * wrong + [0.0] * (checks - wrong))
+    found = spread(Sample(events, np.full(checks, checks / size), size))
+    share, left, z = wrong / checks, 1 - checks / size, deviations(0.95)
+    assert found.share == pytest.approx(share, abs=1e-12)
     assert found.up == pytest.approx(left / checks, abs=1e-12)
-    # The variance differs by the factor of the leverage alone.
-    assert found.variance == pytest.approx(
-        left * share * (1 - share) / checks * (checks / (checks - 1)) ** 2, abs=1e-12
-    )
+    assert found.variance == pytest.approx(left * share * (1 - share) / (checks - 1), abs=1e-12)
+    as_his = replace(found, variance=found.variance * (checks - 1) / checks)
+    assert as_his.interval(z) == pytest.approx(wilson(wrong, checks, size, z), abs=1e-9)
+
+
+@given(st.integers(20, 200), st.integers(0, 20), st.integers(200, 5000), st.sampled_from([0.8, 0.95, 0.99]))
+@settings(deadline=None, max_examples=60)
+def test_a_function_of_one_share_has_its_interval(checks, wrong, size, level):
+    events = np.array([1.0] * wrong + [0.0] * (checks - wrong))
+    found = spread(Sample(events, np.full(checks, checks / size), size))
+    part, z = PartShare(found, found), deviations(level)
+    assert Quantity((part,), lambda at: at[0]).interval(z) == pytest.approx(found.interval(z), abs=1e-12)
+    low, high = found.interval(z)
+    assert Quantity((part,), lambda at: 1 - at[0]).interval(z) == pytest.approx((1 - high, 1 - low), abs=1e-12)
+
+
+@given(st.integers(50, 400), st.integers(50, 400), st.floats(0.2, 0.8), st.floats(0.2, 0.8))
+@settings(deadline=None, max_examples=60)
+def test_a_difference_of_shares_has_newcombes_interval(checks, others, share, other):
+    parts = []
+    for count, at in ((checks, share), (others, other)):
+        events = (np.arange(count) < round(at * count)).astype(float)
+        found = spread(Sample(events, np.full(count, 1e-6), 10**9))
+        parts.append(PartShare(found, found))
     z = deviations(0.95)
-    shrunk = type(found)(found.error, found.variance * ((checks - 1) / checks) ** 2, found.up, found.down)
-    assert shrunk.interval(z) == pytest.approx(wilson(wrong, checks, size, z), abs=1e-9)
+    ends = [part.interval(z) for part in parts]
+    at = [part.share for part in parts]
+    low = at[0] - at[1] - np.hypot(at[0] - ends[0][0], ends[1][1] - at[1])
+    high = at[0] - at[1] + np.hypot(ends[0][1] - at[0], at[1] - ends[1][0])
+    found = Quantity(tuple(parts), lambda at: at[0] - at[1]).interval(z)
+    assert found == pytest.approx((low, high), abs=0.02 * (high - low))
+
+
+def test_no_check_says_nothing_and_all_checks_say_all():
+    assert spread(Sample(np.empty(0), np.empty(0), 10)).interval(1.96) == (0, 1)
+    found = spread(Sample(np.array([1.0, 0.0, 1.0, 1.0]), np.full(4, 0.5), 4))
+    assert (found.share, *found.interval(1.96)) == (0.75, 0.75, 0.75)
 
 
 def test_the_order_is_nested_and_does_not_depend_on_answers():
@@ -87,11 +119,17 @@ def test_the_interval_covers_about_as_often_as_it_says():
     assert 0.9 <= np.mean(covered) <= 0.99
 
 
-def test_doubtful_items_come_earlier_and_confident_ones_are_not_left_out():
+def test_doubtful_items_come_earlier_as_far_as_the_confidence_is_trusted():
     confidence, _ = predictions(20_000)
-    items = Audit(predicted=np.zeros(20_000, dtype=int), confidence=confidence).ask(2000)
-    assert confidence[items].mean() < confidence.mean() - 0.03
-    assert (confidence[items] > np.quantile(confidence, 0.9)).mean() > 0.04
+    means = []
+    for trust in (0, 0.1, 0.5):
+        items = Audit(predicted=np.zeros(20_000, dtype=int), confidence=confidence, trust=trust).ask(2000)
+        means.append(confidence[items].mean())
+        assert (confidence[items] > np.quantile(confidence, 0.9)).mean() > 0.04
+    assert means[0] == pytest.approx(confidence.mean(), abs=0.005)
+    assert means[0] > means[1] > means[2] + 0.01
+    with pytest.raises(InvalidInput, match="trust is 2"):
+        Audit(predicted=["a"], trust=2)
 
 
 def test_everything_checked_is_exact_and_has_no_width():
@@ -166,7 +204,7 @@ def test_looking_again_and_again_needs_the_anytime_interval():
 
 
 def test_the_anytime_interval_never_leaves_what_is_certain():
-    low, high = anytime_interval(np.array([1.0, 0.0, 1.0]), np.ones(3), np.ones(10), 0.95)
+    low, high = anytime_interval(np.array([1.0, 0.0, 1.0]), np.arange(3), np.ones(10), np.full(10, 0.2), 0.95)
     assert 0.2 - 1e-9 <= low < high <= 0.9 + 1e-9
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cusal import Audit
-from cusal.audit.together import by_class_together
+from cusal.audit.simultaneous_intervals import by_class_together
 from cusal.errors import CusalError, DataError
 from cusal.metrics import ece
 

@@ -1,6 +1,6 @@
 from .audit import Audit
 from .error_model import Suspects
-from .estimates import Needed, Share, Slice
+from .estimates import Judgement, Kappa, Needed, Score, Share, Slice
 from .guarantees import Accepted
 
-__all__ = ["Accepted", "Audit", "Needed", "Share", "Slice", "Suspects"]
+__all__ = ["Accepted", "Audit", "Judgement", "Kappa", "Needed", "Score", "Share", "Slice", "Suspects"]

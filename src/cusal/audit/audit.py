@@ -6,26 +6,28 @@ audit.ask(20)  ->  somebody checks these predictions  ->  audit.tell(indices, tr
 import copy
 import os
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._arguments import as_flag, as_share
+from cusal._arguments import as_flag, as_listed, as_share
 from cusal._checks import as_array, as_batch_size, as_count
 from cusal._types import Indices
-from cusal.audit import guarantees
-from cusal.audit.betting import anytime_interval
+from cusal.audit import guarantees, quantities
 from cusal.audit.checks import Checks, Mask
-from cusal.audit.claims import from_labels, from_probs
+from cusal.audit.confidence_sequence import anytime_interval
 from cusal.audit.error_model import Suspects, calibrated
-from cusal.audit.estimates import Needed, Share, Slice
+from cusal.audit.estimates import Judgement, Kappa, Needed, Score, Share, Slice
 from cusal.audit.guarantees import Accepted
-from cusal.audit.macro_f1 import LEAST, CheckedClasses, macro_f1
-from cusal.audit.order import identities
-from cusal.audit.planning import needed
-from cusal.audit.weighted import deviations
-from cusal.errors import InvalidInput, NotReady
+from cusal.audit.order import BY_CLASS, TRUST, Design, identities
+from cusal.audit.predictions import from_labels, from_probs
+from cusal.audit.shares import Quantity, deviations, needed
+from cusal.errors import InvalidInput, NotReady, UnknownName
+
+MOST_TRUST = 0.9
+WIDE, TEN_POINTS = 0.5, 0.1  # an interval that says little, and half of one that says something
 
 
 class Audit:
@@ -48,6 +50,13 @@ class Audit:
         The names of the columns of `probs`; by default their numbers.
     ids : sequence, optional
         A name for each item. The order of checking then goes by these names, whatever the order of the rows.
+    groups : sequence, optional
+        The group of each item, for instance its dialogue or patient: whole groups are then checked, and intervals allow
+        for items of a group being alike. Without it the intervals hold too, for items that are checked one by one.
+    trust : float, default 0.1
+        How much of the order of checking goes by the confidence: 0 is a uniform sample. 0.5 is for those who know that
+        their confidence is good; where it lies, that can cost twice the checks of a uniform sample, 0.1 at most 1.2
+        times as many.
     seed : int, default 0
         Seed of the order of checking.
 
@@ -73,6 +82,8 @@ class Audit:
         confidence: Any = None,
         classes: Sequence[Hashable] | None = None,
         ids: Iterable[object] | None = None,
+        groups: Iterable[Hashable] | None = None,
+        trust: float = TRUST,
         seed: int = 0,
     ) -> None:
         if (probs is None) == (predicted is None):
@@ -83,7 +94,11 @@ class Audit:
         names = identities(len(claims), ids)
         if len(names) != len(claims):
             raise InvalidInput(f"ids has {len(names)} names for {len(claims)} items; give one for each.")
-        self._checks = Checks(claims, names, as_count(seed, "seed", least=0))
+        if not 0 <= trust <= MOST_TRUST:
+            raise InvalidInput(f"trust is {trust}; expected 0 (a uniform sample) to {MOST_TRUST}, by default {TRUST}.")
+        design = Design(float(trust), min(BY_CLASS, trust / 2))
+        codes = None if groups is None else _group_codes(groups, len(claims))
+        self._checks = Checks(claims, names, as_count(seed, "seed", least=0), design, codes)
 
     def __repr__(self) -> str:
         return f"Audit({len(self)} predictions of {len(self._checks.claims.names)} classes, {self.checks} checked)"
@@ -134,14 +149,29 @@ class Audit:
         """(n,) the confidence of each prediction; the median where it was missing."""
         return self._checks.claims.confidence.copy()
 
-    def ask(self, count: int = 20) -> Indices:
+    @property
+    def trust(self) -> float:
+        """How much of the order of checking goes by the confidence."""
+        return self._checks.design.trust
+
+    def ask(self, count: int = 20, *, order: Hashable = None) -> Indices:
         """Return the positions of the items to check next, (count,), in the audit's order; fewer if fewer are left.
+
+        Parameters
+        ----------
+        count : int, default 20
+            How many items.
+        order : label, optional
+            A rare class, of which the order should find more: it needs about .7 of the checks to know its recall, and
+            more for everything else. An audit has one order, so this is decided before the first answer.
 
         Raises
         ------
         PoolExhausted
             If every item is checked.
         """
+        if order is not None:
+            self._seek(order)
         as_batch_size(min(as_count(count, "count", least=1), max(1, len(self) - self.checks)), len(self) - self.checks)
         return self._checks.next(self._checks.order, count)
 
@@ -182,11 +212,117 @@ class Audit:
             If nothing was checked in the audit's order yet, or fewer than five items among those of `where`.
         """
         _check_share(level, "level")
+        inside = None if where is None else self._as_mask(where)
         if not as_flag(anytime, "anytime"):
-            return self._checks.share(None if where is None else self._as_mask(where), level)
-        if where is not None:
+            return self._as_share(quantities.accuracy(self._checks, inside), level, inside)
+        if inside is not None:
             raise InvalidInput("anytime intervals are of all items; leave `where` or `anytime` out.")
         return self._anytime(level)
+
+    def recall(self, cls: Hashable, *, level: float = 0.95) -> Share:
+        """Return the share of the items truly of a class that are predicted so: the true positive rate."""
+        return self.estimate("recall", cls, level=level)
+
+    def precision(self, cls: Hashable, *, level: float = 0.95) -> Share:
+        """Return the share of the items predicted to be of a class that truly are."""
+        return self.estimate("precision", cls, level=level)
+
+    def rate(self, cls: Hashable, *, level: float = 0.95) -> Share:
+        """Return the true share of a class among all items, for instance the corrected pass rate of a judge."""
+        return self.estimate("rate", cls, level=level)
+
+    def f1(self, cls: Hashable, *, level: float = 0.95) -> Share:
+        """Return the harmonic mean of recall and precision of a class."""
+        return self.estimate("f1", cls, level=level)
+
+    def kappa(self, cls: Hashable | None = None, *, level: float = 0.95) -> Kappa:
+        """Return the agreement beyond luck (Cohen's kappa), of all classes or of one against the rest.
+
+        It comes with the true share of the commonest class, which is the agreement of a judge that always names it.
+        """
+        found = self.estimate("kappa", cls, level=level)
+        assert isinstance(found, Kappa)
+        return found
+
+    def weighted_kappa(self, *, level: float = 0.95) -> Score:
+        """Return the agreement of verdicts that are numbers, such as 1 to 5, with squared distances as weights."""
+        return self._score("weighted_kappa", level)
+
+    def mean_error(self, *, level: float = 0.95) -> Score:
+        """Return the mean distance of verdicts that are numbers from the true ones."""
+        return self._score("mean_error", level)
+
+    def within_one(self, *, level: float = 0.95) -> Share:
+        """Return the share of verdicts that are numbers and at most 1 from the true ones."""
+        return self.estimate("within_one", level=level)
+
+    def estimate(self, of: str = "accuracy", cls: Hashable | None = None, *, level: float = 0.95) -> Share:
+        """Return any quantity by its name, with an interval.
+
+        Parameters
+        ----------
+        of : str
+            accuracy, recall, specificity, precision, rate, kappa, f1, mcc, weighted_kappa, mean_error or within_one.
+        cls : label, optional
+            The class that is meant; recall, specificity, precision, rate and f1 need one.
+        level : float, default 0.95
+            How often the interval covers the truth.
+        """
+        _check_share(level, "level")
+        found = self._as_share(quantities.quantity(self._checks, of, cls), level)
+        ends = (found.estimate, found.low, found.high, found.checks, level)
+        if of == "kappa":
+            shares = quantities.true_shares(self._checks)
+            if cls is not None and len(shares) > 2:
+                shares = {cls: shares.get(cls, 0.0), f"not {cls}": 1 - shares.get(cls, 0.0)}
+            commonest = max(shares, key=lambda name: shares[name])
+            return Kappa(*ends, self._remark(of, cls, found), commonest, min(1.0, max(0.0, shares[commonest])))
+        if of in ("mcc", "weighted_kappa", "mean_error"):
+            return Score(*ends)
+        return Share(*ends, self._remark(of, cls, found))
+
+    def judge(self, positive: Hashable, *, level: float = 0.95) -> Judgement:
+        """Return how far verdicts can be trusted: accuracy, true rate, recall, precision, kappa; it prints as a table.
+
+        Parameters
+        ----------
+        positive : label
+            The verdict in question, for instance "pass"; all others count as its opposite.
+        level : float, default 0.95
+            How often each interval covers the truth.
+
+        Examples
+        --------
+        >>> audit = Audit(predicted=["pass"] * 700 + ["fail"] * 300)
+        >>> items = audit.ask(100)
+        >>> audit.tell(items, ["pass" if item < 650 else "fail" for item in items])
+        >>> print(str(audit.judge("pass")).splitlines()[0])
+        1,000 verdicts, 100 checked; called pass: 70.0%
+        """
+        called = float(quantities.called_so(self._checks, positive).mean())
+        names = ("rate", "accuracy", "recall", "specificity", "precision", "f1")
+        shares = {name: self.estimate(name, positive, level=level) for name in names}
+        if len(self._checks.claims.names) <= 2:
+            shares["accuracy"] = self.accuracy(level=level)
+        kappa = self.kappa(positive, level=level)
+        return Judgement(positive, len(self), self._checks.counted(), called, kappa=kappa, **shares)
+
+    def change(
+        self, since: "Audit", *, of: str = "accuracy", cls: Hashable | None = None, level: float = 0.95
+    ) -> Score:
+        """Return how much a quantity grew since an earlier audit of other predictions, with an interval.
+
+        Parameters
+        ----------
+        since : Audit
+            The earlier audit.
+        of, cls, level
+            As for `estimate`.
+        """
+        _check_share(level, "level")
+        grown = quantities.quantity(self._checks, of, cls) - quantities.quantity(since._checks, of, cls)
+        low, high = grown.interval(deviations(level))
+        return Score(grown.estimate, low, high, self._checks.counted() + since._checks.counted(), level)
 
     def by_class(self, *, level: float = 0.95) -> list[Slice]:
         """Return the share of right predictions for each predicted class, in the order of the classes."""
@@ -203,32 +339,35 @@ class Audit:
         _check_share(level, "level")
         inside = self._as_mask(where)
         size, checks = int(inside.sum()), int(inside[self._checks.prefix].sum())
-        share = self._checks.share(inside, level) if size and self._checks.says_something(inside) else None
+        share = None
+        if size and self._checks.says_something(inside):
+            share = self._as_share(quantities.accuracy(self._checks, inside), level, inside)
         return Slice(name, size, checks, share)
 
     def macro_f1(self, *, level: float = 0.95) -> Share:
         """Return the mean F1 over the classes, with an interval; it needs true labels, ten or more of each class."""
         _check_share(level, "level")
-        claims, prefix = self._checks.claims, self._checks.prefix
-        truth = self._checks.answers.true
-        missing = [item for item in prefix.tolist() if item not in truth]
-        if missing:
-            raise NotReady(f"item {missing[0]} was checked without its true label; tell labels, not right=, for F1.")
-        number = {name: i for i, name in enumerate(claims.names)}
-        true = np.array([number.get(truth[item], len(number)) for item in prefix.tolist()], dtype=np.int64)
-        counts = np.bincount(claims.predicted, minlength=len(number) + 1)
-        met = np.bincount(true, minlength=len(number) + 1)
-        least = int(met[(counts > 0) | (met > 0)].min())
-        if least < LEAST:
-            raise NotReady(f"a class has {least} checks; F1 needs {LEAST} of each. Check more, or read accuracy().")
-        sample = CheckedClasses(claims.predicted[prefix], true, self._checks.chances(prefix))
-        return macro_f1(sample, counts, z=deviations(level), level=level)
+        return quantities.macro_f1(self._checks, level)
 
-    def needed(self, half_width: float, *, level: float = 0.95) -> Needed:
-        """Return how many checks an interval of +- `half_width` takes: 0.02 stands for two points."""
+    def needed(
+        self, half_width: float, *, of: str = "accuracy", cls: Hashable | None = None, level: float = 0.95
+    ) -> Needed:
+        """Return how many checks an interval of +- `half_width` takes: 0.02 stands for two points.
+
+        Parameters
+        ----------
+        half_width : float
+            Half the width of the interval.
+        of, cls, level
+            As for `estimate`.
+        """
         _check_share(half_width, "half_width")
         _check_share(level, "level")
-        found = self._checks.spread(None, unknown_right=False)
+        found = quantities.quantity(self._checks, of, cls)
+        if any(one.checks == 0 and one.rest for one in found.shares):
+            raise NotReady(
+                f"no item that tells about {of} was checked yet, so that nothing can be foreseen; check more."
+            )
         done = len(self._checks.prefix)
         return needed(found, done, len(self), half_width=half_width, z=deviations(level))
 
@@ -308,11 +447,57 @@ class Audit:
         checks, prefix = self._checks, self._checks.prefix
         if len(prefix) == 0:
             raise NotReady("no item was checked in the audit's order; ask() for some, check them, tell() the answers.")
-        optimistic, pessimistic = (1 - checks.right(prefix, flag) for flag in (True, False))
-        low, high = anytime_interval(pessimistic, checks.rates[prefix], checks.rates, level)
+        optimistic, pessimistic = checks.events(checks.wrong)(prefix)
+        doubts = 1 - checks.claims.confidence
+        low, high = anytime_interval(pessimistic, prefix, checks.rates, doubts, level)
         if not np.array_equal(optimistic, pessimistic):
-            low, _ = anytime_interval(optimistic, checks.rates[prefix], checks.rates, level)
-        return Share(checks.share(None, level).estimate, 1 - high, 1 - low, len(prefix), level)
+            low, _ = anytime_interval(optimistic, prefix, checks.rates, doubts, level)
+        return Share(quantities.accuracy(checks).estimate, 1 - high, 1 - low, len(prefix), level)
+
+    def _as_share(self, found: Quantity, level: float, inside: Mask | None = None) -> Share:
+        low, high = found.interval(deviations(level))
+        return Share(found.estimate, low, high, self._checks.counted(inside), level)
+
+    def _score(self, of: str, level: float) -> Score:
+        found = self.estimate(of, level=level)
+        assert isinstance(found, Score)
+        return found
+
+    def _seek(self, cls: Hashable) -> None:
+        """Take the order that looks for a class, if nothing was answered in another one."""
+        names = self._checks.claims.names
+        if cls not in names:
+            raise UnknownName("class", str(cls), [str(name) for name in names])
+        if self._checks.design.seeks == names.index(cls):
+            return
+        if self.checks:
+            raise InvalidInput(
+                f"the order cannot look for {cls} any more: {self.checks} items were checked in another one. Begin "
+                "another audit with other seed=, and ask(order=...) before the first answer."
+            )
+        self._checks = self._checks.with_design(replace(self._checks.design, seeks=names.index(cls)))
+
+    def _remark(self, of: str, cls: Hashable | None, found: Share) -> str:
+        """Return why an interval of a class is wide, what is known instead, and how many checks it takes."""
+        if cls is None or found.high - found.low <= WIDE or found.checks == 0 or of in ("rate", "accuracy"):
+            return ""
+        prefix = self._checks.prefix
+        met = sum(one is True for one in quantities.is_class(self._checks, prefix, cls))
+        verb = "is" if met == 1 else "are"
+        known = [
+            f"{name} {low * 100:.0f} to {high * 100:.0f} %"
+            for name in ("precision", "rate")
+            for low, high in [quantities.quantity(self._checks, name, cls).interval(deviations(found.level))]
+            if name != of and high - low <= WIDE
+        ]
+        instead = f" Known instead: {', '.join(known)}." if known else ""
+        try:
+            wanted = self.needed(TEN_POINTS, of=of, cls=cls, level=found.level)
+        except NotReady:
+            takes = ""
+        else:
+            takes = f" To know it within 10 points takes about {wanted.checks:,} checks in all."
+        return f"Only {met} of the {len(prefix)} checks {verb} truly {cls}, too few to know {of}.{instead}{takes}"
 
     def _as_mask(self, where: Any) -> Mask:
         mask = as_array(where, "where")
@@ -321,6 +506,14 @@ class Audit:
                 f"where is {mask.dtype} of shape {mask.shape}; expected True or False for each item, ({len(self)},)."
             )
         return mask
+
+
+def _group_codes(groups: Iterable[Hashable], count: int) -> Indices:
+    names = as_listed(groups, "groups")
+    if len(names) != count:
+        raise InvalidInput(f"groups has {len(names)} names for {count} items; give one for each.")
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(str(name), len(numbers)) for name in names], dtype=np.int64)
 
 
 def _check_share(value: float, name: str) -> None:

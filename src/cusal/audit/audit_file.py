@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from cusal.audit.checks import Checks
-from cusal.audit.claims import Claims
+from cusal.audit.order import Design
+from cusal.audit.predictions import Claims
 from cusal.errors import DataError
 from cusal.persistence.object_file import as_bytes, read_objects, write_objects
 
-KIND, FORMAT = "cusal audit", 1
+KIND, FORMAT = "cusal audit", 2
 
 
 def write_checks(path: str | os.PathLike[str], checks: Checks) -> None:
@@ -30,11 +31,13 @@ def unpack_checks(content: bytes) -> Checks:
 
 
 def _content(checks: Checks) -> dict[str, Any]:
-    claims, answers = checks.claims, checks.answers
+    claims, answers, design = checks.claims, checks.answers, checks.design
     return {
         "kind": KIND,
         "format": FORMAT,
         "seed": checks.seed,
+        "design": {"trust": design.trust, "by_class": design.by_class, "seeks": design.seeks},
+        "groups": checks.groups,
         "identities": checks.identities,
         "predicted": claims.predicted,
         "confidence": claims.confidence,
@@ -58,7 +61,8 @@ def _checks_of(content: Any, path: str) -> Checks:
         raise DataError(f"{path} has format {content.get('format')}, this version reads {FORMAT}; update cusal.")
     try:
         claims = Claims(content["predicted"], content["confidence"], tuple(content["names"]), content["known"])
-        checks = Checks(claims, content["identities"], content["seed"])
+        design = Design(**content["design"])
+        checks = Checks(claims, content["identities"], content["seed"], design, content["groups"])
         checks.answers.right = {int(item): right for item, right in content["right"]}
         checks.answers.true = {int(item): label for item, label in content["true"]}
         checks.hunting_since = content["hunting_since"]
@@ -76,5 +80,12 @@ def _check(checks: Checks) -> None:
     in_range = 0 <= claims.predicted.min() <= claims.predicted.max() < len(claims.names)
     if not in_range or not np.isfinite(claims.confidence).all():
         raise ValueError("a prediction is out of range")
+    design, groups = checks.design, checks.groups
+    if not (0 <= design.trust <= 1 and 0 <= design.by_class <= 1 - design.trust):
+        raise ValueError("the constants of its order are out of range")
+    if design.seeks is not None and not 0 <= design.seeks < len(claims.names):
+        raise ValueError("its order looks for a class that is not there")
+    if groups is not None and (groups.shape != (count,) or not 0 <= groups.min() <= groups.max() < count):
+        raise ValueError("its groups are not those of its items")
     if any(not 0 <= item < count for item in checks.answers.right):
         raise ValueError("an answer is about an item that is not there")

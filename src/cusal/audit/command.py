@@ -4,11 +4,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cusal.audit.in_words import summary
-from cusal.audit.next_items import free_name, write_next
+from cusal.audit.answer_tables import free_name, tell_verified, write_next
+from cusal.audit.messages import remarks, summary
 from cusal.audit.prediction_table import Columns, PredictionTable, read_predictions
-from cusal.audit.remarks import remarks
-from cusal.audit.verified import tell_verified
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from cusal._types import Indices
-from cusal.audit.claims import Claims
 from cusal.audit.order import HIGHEST, LOWEST, rank_scores
+from cusal.audit.predictions import Claims
 
 CLASS_SCALE = 0.5
 FOLDS = 5

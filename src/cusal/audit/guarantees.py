@@ -24,7 +24,7 @@ from cusal._types import Indices
 from cusal.audit.checks import Checks
 from cusal.audit.estimates import per_cent
 from cusal.audit.order import Order
-from cusal.audit.weighted import deviations
+from cusal.audit.shares import deviations
 
 PART = 0.6  # of the items, the most confident, in which a guarantee is sought
 LEVELS = 50  # parts of the data set that are tried
@@ -142,9 +142,8 @@ def accept(checks: Checks, max_wrong: float, level: float) -> Accepted:
 
     def passes(size: int) -> bool:
         inside = checks.ranks < size
-        upper = checks.spread(inside, unknown_right=False).interval(z)[1]
-        unknown = int(checks.rest(inside)[0].sum())  # what was hunted is corrected
-        return upper * unknown <= max_wrong * len(checks.claims)
+        wrong = checks.wrong_share(inside)  # what was hunted is corrected
+        return wrong.with_unknown.interval(z)[1] * wrong.rest <= max_wrong * len(checks.claims)
 
     able = [size for size in _levels(checks, len(checks.claims)) if checks.says_something(checks.ranks < size)]
     kept = _last_success(able, passes)

@@ -7,7 +7,7 @@ import numpy as np
 
 from cusal.audit.audit import Audit
 from cusal.audit.estimates import Slice
-from cusal.audit.together import parts_together
+from cusal.audit.simultaneous_intervals import parts_together
 from cusal.errors import NotReady
 
 HALF_WIDTH = 0.02  # of the interval for which the checks are counted

@@ -1,4 +1,4 @@
-"""Answers in tables: what somebody found out about predictions, as `cusal audit` wrote them out to be filled in.
+"""Tables of items to check: written with an empty column, filled in by somebody, and read again.
 
 A row has the id of an item and its true label, or whether the prediction is right. Empty cells are open, "?" and
 "unsure" are items about which nobody can tell. A column `checked`, as `cusal export` writes it, says "no" where the
@@ -6,18 +6,25 @@ label is an accepted prediction, which is no answer. The column `why` says what 
 for hunting is fixed at the first hunted row.
 """
 
-from collections.abc import Iterable
+import csv
+import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import isnan
+from pathlib import Path
 
-from cusal._cells import plain_cell
+from cusal._cells import plain_cell, safe_cell
+from cusal._files import write_whole
 from cusal.audit.audit import Audit
-from cusal.errors import DataError, UnknownName
+from cusal.audit.prediction_table import PredictionTable
+from cusal.errors import CusalError, DataError, UnknownName
 from cusal.tables import find_name, read
 from cusal.tables.names import ID_NAMES, PLACE_NAMES, RIGHT_NAMES, TRUE_NAMES
 
 NAMES = ((*ID_NAMES, *PLACE_NAMES), TRUE_NAMES, RIGHT_NAMES)
 YES, NO = ("yes", "y", "true", "1", "right", "ok", "x"), ("no", "n", "false", "0", "wrong")
 ELSEWHERE = ("hunt", "guarantee", "accept")  # reasons to ask for an item that are no part of the audit's order
+ANSWER = "true_label"
 UNSURE = ("?", "unsure", "unknown", "skip")
 
 
@@ -87,3 +94,38 @@ def _tell(audit: Audit, item: int, label: str, answer: str, where: str) -> bool:
 
 def _cell(value: object) -> str:
     return "" if value is None else plain_cell(str(value)).strip()
+
+
+def write_next(path: str, table: PredictionTable, items: Sequence[int], why: str) -> None:
+    """Write the items to check as CSV, with an empty column for the answer."""
+    content = io.StringIO()
+    writer = csv.writer(content)
+    texts = table.texts
+    writer.writerow(["id", *(["text"] if texts is not None else []), "predicted", "confidence", ANSWER, "why"])
+    for item in items:
+        shown = [safe_cell(texts[item])] if texts is not None else []
+        confidence = "" if isnan(table.confidence[item]) else f"{table.confidence[item]:.6g}"
+        writer.writerow([safe_cell(table.ids[item]), *shown, safe_cell(table.labels[item]), confidence, "", why])
+    write_whole(path, content.getvalue().encode("utf-8", "surrogatepass"))
+
+
+def free_name(path: str) -> str:
+    """Return the path, or if it holds something that somebody wrote, the next one with a number: next-2.csv.
+
+    Only a file of items to check without any answer is written over: what a person typed is never lost.
+    """
+    file, number = Path(path), 1
+    while file.exists() and not _is_unanswered(file):
+        number += 1
+        file = Path(path).with_name(f"{Path(path).stem}-{number}{Path(path).suffix}")
+    return path if number == 1 else str(file)
+
+
+def _is_unanswered(file: Path) -> bool:
+    """Return whether a file is one that `write_next` wrote and nobody has filled in."""
+    try:
+        rows = read(file)
+        ours = {"id", "predicted", "confidence", ANSWER, "why"}
+        return ours <= set(rows.columns) and not any(str(row.get(ANSWER) or "").strip() for row in rows.records())
+    except (CusalError, OSError):
+        return False

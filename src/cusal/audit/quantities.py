@@ -1,0 +1,284 @@
+"""What is asked of an audit, as functions of shares: accuracy, recall, precision, rates, kappa, F1 and more.
+
+For a judge, or for one class against the rest, with P the known share of items that are called so,
+a the share truly of the class among those called otherwise, b the share not of it among those called so:
+
+    tp = P (1 - b)      fp = P b      fn = (1 - P) a      tn = (1 - P) (1 - a)      and the textbook formulas
+
+For all classes, with e the mean cost of an error, c(k, l) in [0, 1] the cost of calling l what is k (1 for every error;
+for ordered labels |k - l| / range, or its square), and h(l) = sum_k P_k c(k, l):
+
+    kappa = 1 - e / (mean h(called) + e f),   f = sum w (h(true) - h(called)) / sum w c over the errors met, 0 without
+
+Macro-F1, by linearisation: T_k are the right predictions of class k and C_k the items truly of it, both with the
+weights w_i = 1 / pi_i, scaled to sum to N; P_k, the predictions of class k, is known (Sarndal, Swensson and Wretman
+1992, chapter 5). One error that was not met is added to V: where almost all is right, the sample alone looks too
+certain.
+
+    F_k = 2 T_k / (P_k + C_k),  macro-F1 = mean_k F_k
+    z_i = sum_k (2 [predicted k and right] - F_k [truly k]) / (P_k + C_k) / K     V = sum v_i (z_i - z)^2 (n / (n - 1))
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cusal._types import Floats, Indices
+from cusal.audit.checks import Checks, Mask
+from cusal.audit.estimates import Share
+from cusal.audit.shares import PartShare, Quantity, deviations
+from cusal.errors import InvalidInput, NotReady, UnknownName
+
+LEAST = 10  # checks of each class, below which nothing is said of macro-F1
+Metric = Callable[[float, float, float, float], float]  # of tp, fp, fn, tn: shares of all items
+
+
+def _ratio(part: float, whole: float, nothing: float) -> float:
+    return part / whole if whole > 1e-12 else nothing
+
+
+def _kappa(tp: float, fp: float, fn: float, tn: float) -> float:
+    called, true = tp + fp, tp + fn
+    by_luck = called * true + (1 - called) * (1 - true)
+    return _ratio(tp + tn - by_luck, 1 - by_luck, 0.0)
+
+
+def _correlation(tp: float, fp: float, fn: float, tn: float) -> float:
+    return _ratio(tp * tn - fp * fn, sqrt(max(0.0, (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))), 0.0)
+
+
+# Where nothing is of the class, a share of it may be anything: the middle stands for it.
+METRICS: dict[str, Metric] = {
+    "accuracy": lambda tp, fp, fn, tn: tp + tn,
+    "recall": lambda tp, fp, fn, tn: _ratio(tp, tp + fn, 0.5),
+    "specificity": lambda tp, fp, fn, tn: _ratio(tn, tn + fp, 0.5),
+    "precision": lambda tp, fp, fn, tn: _ratio(tp, tp + fp, 0.5),
+    "rate": lambda tp, fp, fn, tn: tp + fn,
+    "kappa": _kappa,
+    "f1": lambda tp, fp, fn, tn: _ratio(2 * tp, 2 * tp + fp + fn, 0.5),
+    "mcc": _correlation,
+}
+ORDERED = ("weighted_kappa", "mean_error", "within_one")
+NAMES = (*METRICS, *ORDERED)
+
+
+def quantity(checks: Checks, of: str, cls: Hashable | None = None) -> Quantity:
+    """Return a quantity by its name: of one class against the rest where `cls` is given, or of all classes."""
+    if of not in NAMES:
+        raise UnknownName("quantity", of, NAMES)
+    if of in ORDERED:
+        return ordered(checks, of)
+    if of == "accuracy" and cls is None:
+        return accuracy(checks)
+    names = checks.claims.names
+    if of == "kappa" and cls is None and (len(names) != 2 or _others(checks)):
+        return kappa(checks, lambda true, called: float(true != called))
+    if cls is None and of in ("kappa", "mcc") and len(names) == 2:
+        cls = names[1]
+    if cls is None:
+        raise InvalidInput(f"{of} is of one class; name it: {', '.join(str(name) for name in names[:5])}.")
+    return of_class(checks, METRICS[of], cls, precision=of == "precision")
+
+
+def accuracy(checks: Checks, inside: Mask | None = None) -> Quantity:
+    """Return the share of right predictions among items."""
+    return Quantity((checks.wrong_share(inside),), lambda at: 1 - at[0])
+
+
+def of_class(checks: Checks, metric: Metric, cls: Hashable, *, precision: bool = False) -> Quantity:
+    """Return a quantity of one class against the rest."""
+    _check_begun(checks)
+    called = called_so(checks, cls)
+    share = float(called.mean())
+
+    def holds(so: bool) -> Callable[[Indices], list[float | None]]:
+        return lambda items: [None if one is None else float(one == so) for one in is_class(checks, items, cls)]
+
+    not_of_it = checks.part(checks.events(holds(False)), called)
+    if precision:
+        return Quantity((not_of_it,), lambda at: 1 - at[0])
+    of_it = checks.part(checks.events(holds(True)), ~called)
+
+    def formula(at: Sequence[float]) -> float:
+        a, b = at
+        return metric(share * (1 - b), share * b, (1 - share) * a, (1 - share) * (1 - a))
+
+    return Quantity((of_it, not_of_it), formula)
+
+
+def called_so(checks: Checks, cls: Hashable) -> Mask:
+    """Return which items are predicted to be of a class, (N,)."""
+    names = checks.claims.names
+    known = {*names, *checks.answers.true.values()}
+    if cls not in known:
+        raise UnknownName("class", str(cls), sorted(map(str, known)))
+    called: Mask = checks.claims.predicted == (names.index(cls) if cls in names else -1)
+    return called
+
+
+def is_class(checks: Checks, items: Indices, cls: Hashable) -> list[bool | None]:
+    """Return whether answered items are truly of a class, None where that is not known."""
+    found: list[bool | None] = []
+    for item, true in zip(items.tolist(), checks.answers.true_names(items.tolist()), strict=True):
+        wrong = checks.answers.right[item] is False
+        if true is None:
+            found.append(False if wrong and checks.answers.predicted_name(item) == cls else None)
+        else:
+            found.append(true == cls)
+    return found
+
+
+def kappa(checks: Checks, cost: Callable[[Hashable, Hashable], float]) -> Quantity:
+    """Return kappa of all classes, where calling one class another has a cost from 0 to 1."""
+    _check_begun(checks)
+    claims, answers = checks.claims, checks.answers
+    counts = np.bincount(claims.predicted, minlength=len(claims.names)) / len(claims)
+    names = dict.fromkeys([*claims.names, *answers.true.values()])
+    expected = {one: sum(p * cost(one, k) for p, k in zip(counts, claims.names, strict=True)) for one in names}
+
+    def costs(items: Indices) -> list[float | None]:
+        _check_named(checks, items)
+        found = answers.true_names(items.tolist())
+        called = [answers.predicted_name(item) for item in items.tolist()]
+        return [None if true is None else cost(true, one) for true, one in zip(found, called, strict=True)]
+
+    error = checks.part(checks.events(costs))
+    items = checks.prefix
+    weights, true = 1 / checks.chances(items), answers.true_names(items.tolist())
+    moved, met = 0.0, 0.0
+    for weight, item, one in zip(weights.tolist(), items.tolist(), true, strict=True):
+        if one is not None:
+            called = answers.predicted_name(item)
+            moved += weight * (expected[one] - expected[called])
+            met += weight * cost(one, called)
+    base, slope = float(counts @ [expected[name] for name in claims.names]), _ratio(moved, met, 0.0)
+    return Quantity((error,), lambda at: 1 - _ratio(at[0], base + at[0] * slope, float(at[0] > 0)))
+
+
+def ordered(checks: Checks, of: str, power: int = 2) -> Quantity:
+    """Return a quantity of labels with an order, such as verdicts from 1 to 5."""
+    _check_begun(checks)
+    values = {name: _number(name) for name in dict.fromkeys([*checks.claims.names, *checks.answers.true.values()])}
+    width = max(values.values()) - min(values.values()) or 1.0
+    if of == "weighted_kappa":
+        return kappa(checks, lambda true, called: (abs(values[true] - values[called]) / width) ** power)
+
+    def distances(items: Indices) -> list[float | None]:
+        _check_named(checks, items)
+        called = [values[checks.answers.predicted_name(item)] for item in items.tolist()]
+        true = checks.answers.true_names(items.tolist())
+        gaps = [None if one is None else abs(values[one] - name) for one, name in zip(true, called, strict=True)]
+        if of == "mean_error":
+            return [None if gap is None else gap / width for gap in gaps]
+        return [None if gap is None else float(gap > 1) for gap in gaps]
+
+    share = checks.part(checks.events(distances))
+    scale = width if of == "mean_error" else None
+    return Quantity((share,), lambda at: 1 - at[0] if scale is None else scale * at[0])
+
+
+def true_shares(checks: Checks) -> dict[Hashable, float]:
+    """Return the estimated true share of every class: what was called so, moved by the errors met."""
+    claims, items = checks.claims, checks.prefix
+    shares: dict[Hashable, float] = dict(
+        zip(
+            claims.names,
+            (np.bincount(claims.predicted, minlength=len(claims.names)) / len(claims)).tolist(),
+            strict=True,
+        )
+    )
+    weights = 1 / checks.chances(items)
+    weights /= weights.sum()
+    for weight, item, true in zip(
+        weights.tolist(), items.tolist(), checks.answers.true_names(items.tolist()), strict=True
+    ):
+        if true is not None:
+            shares[true] = shares.get(true, 0.0) + weight
+            shares[checks.answers.predicted_name(item)] -= weight
+    return shares
+
+
+def _others(checks: Checks) -> bool:
+    """Return whether a true class was met that is never predicted."""
+    return not set(checks.claims.names) >= set(checks.answers.true.values())
+
+
+def _number(name: Hashable) -> float:
+    try:
+        return float(str(name))
+    except ValueError:
+        raise InvalidInput(
+            f"the label {name!r} is no number; ordered verdicts are numbers, such as 1 to 5. Read kappa() instead."
+        ) from None
+
+
+def _check_begun(checks: Checks) -> None:
+    if len(checks.prefix) == 0:
+        checks.wrong_share()  # raises the error that says what to do
+
+
+def _check_named(checks: Checks, items: Indices) -> None:
+    """Raise an error if an item is known to be wrong, but not what it is."""
+    true = checks.answers.true_names(items.tolist())
+    for item, name in zip(items.tolist(), true, strict=True):
+        if name is None and checks.answers.right[item] is False:
+            raise NotReady(f"item {item} was checked without its true label; tell labels, not right=, for this.")
+
+
+def macro_f1(checks: Checks, level: float) -> Share:
+    """Return the mean F1 over the classes, with its interval."""
+    claims, prefix = checks.claims, checks.prefix
+    _check_begun(checks)
+    _check_named(checks, prefix)
+    if any(checks.answers.right[item] is None for item in prefix.tolist()):
+        raise NotReady("somebody could not tell about an item; macro-F1 needs all of them. Read accuracy().")
+    number = {name: i for i, name in enumerate(claims.names)}
+    names = checks.answers.true_names(prefix.tolist())
+    true = np.array([number.get(name, len(number)) for name in names], dtype=np.int64)
+    counts = np.bincount(claims.predicted, minlength=len(number) + 1)
+    met = np.bincount(true, minlength=len(number) + 1)
+    least = int(met[(counts > 0) | (met > 0)].min())
+    if least < LEAST:
+        raise NotReady(f"a class has {least} checks; F1 needs {LEAST} of each. Check more, or read accuracy().")
+    mean, deviation = _linearised(claims.predicted[prefix], true, checks.chances(prefix), counts)
+    z = deviations(level)
+    return Share(mean, max(0.0, mean - z * deviation), min(1.0, mean + z * deviation), len(prefix), level)
+
+
+def _linearised(predicted: Indices, true: Indices, chances: Floats, counts: Indices) -> tuple[float, float]:
+    """Return macro-F1 and its standard deviation; `counts` are the predictions of each class, (K,)."""
+    weights = 1 / chances
+    scale = counts.sum() / weights.sum()
+    right = predicted == true
+    hits = scale * np.bincount(true[right], weights[right], minlength=len(counts))
+    actual = scale * np.bincount(true, weights, minlength=len(counts))
+    there = (counts + actual) > 0
+    total = np.where(there, counts + actual, 1.0)
+    f1: NDArray[np.float64] = 2 * hits / total
+    share = np.where(right, 2 / total[true], 0) - f1[true] / total[true]
+    variances = (1 - chances) * weights**2
+    centred = share - (weights @ share) / weights.sum()
+    count = len(weights)
+    # As in the score interval of accuracy, one more error is allowed for, where the weight is largest.
+    unseen = float(variances.max() * (2 / total[there]).mean() ** 2)
+    deviation = sqrt(float(variances @ centred**2) * count / max(1, count - 1) + unseen) / there.sum()
+    return float(f1[there].mean()), deviation
+
+
+def difference_of_parts(parts: Sequence[PartShare], sizes: Floats, metric: Metric) -> Quantity:
+    """Return a metric of judge A minus that of judge B.
+
+    parts : the share truly of the class where (A, B) said (no, no), (no, yes), (yes, no), (yes, yes). sizes : (4,) the
+    shares of all items where they said so.
+    """
+
+    def formula(at: Sequence[float]) -> float:
+        true = [size * share for size, share in zip(sizes, at, strict=True)]
+        other = [size - share for size, share in zip(sizes, true, strict=True)]
+        first = metric(true[2] + true[3], other[2] + other[3], true[0] + true[1], other[0] + other[1])
+        second = metric(true[1] + true[3], other[1] + other[3], true[0] + true[2], other[0] + other[2])
+        return first - second
+
+    return Quantity(tuple(parts), formula)
