@@ -80,7 +80,7 @@ class Kappa(Score):
     Examples
     --------
     >>> print(Kappa(0.62, 0.5, 0.72, checks=200, commonest="pass", base_rate=0.71))
-    0.62 (0.50 to 0.72, 200 checks); always saying pass would agree in 71 %, with kappa 0
+    0.62 (0.50 to 0.72, 200 checks); always saying pass would agree in 71%, with kappa 0
     """
 
     commonest: Hashable = None

@@ -59,7 +59,7 @@ class Design:
         """Return how readily each item is drawn, (N,), of mean 1.
 
         >>> Design().rates(np.array([0, 0, 1]), np.array([0.5, 0.9, 0.9])).round(3)
-        array([1.078, 0.917, 1.005])
+        array([1.128, 0.917, 0.955])
         """
         if self.disputed is not None:
             return np.asarray(0.5 + 0.5 * _over_mean(self.disputed.astype(np.float64)))

@@ -239,7 +239,7 @@ class Quantity:
     >>> half = Spread(0.5, 0.25 / 99, 1 / 100, 1 / 100, 50, 50, 1, 100)
     >>> difference = Quantity((PartShare(half, half), PartShare(half, half)), lambda at: at[0] - at[1])
     >>> difference.estimate, [round(end, 3) for end in difference.interval(1.96)]
-    (0.0, [-0.137, 0.137])
+    (0.0, [-0.138, 0.138])
     """
 
     shares: tuple[PartShare, ...]
