@@ -2,12 +2,11 @@
 
 import ast
 import dataclasses
+import functools
 import importlib
 import inspect
 import re
 from pathlib import Path
-
-import pytest
 
 import cusal
 
@@ -27,7 +26,12 @@ def name_of(path):
     return str(path.relative_to(SOURCE))
 
 
+@functools.cache
 def docstrings(path):
+    return list(find_docstrings(path))
+
+
+def find_docstrings(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
@@ -35,32 +39,40 @@ def docstrings(path):
                 yield getattr(node, "name", "the file"), text
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_docstrings_begin_with_a_plain_verb(path):
-    vague = [(name, text.splitlines()[0]) for name, text in docstrings(path) if text.split()[0] in VAGUE_VERBS]
-    assert vague == []
-
-
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_docstrings_use_common_words(path):
-    texts = [(name, " ".join(text.split())) for name, text in docstrings(path)]
-    found = [
-        f"{name}: write {better!r} for {word!r}"
-        for name, text in texts
-        for word, better in DIALECT.items()
-        if re.search(rf"\b{word}\b", text, re.IGNORECASE)
+def test_docstrings_begin_with_a_plain_verb():
+    vague = [
+        f"{name_of(path)}, {name}: {text.splitlines()[0]}"
+        for path in FILES
+        for name, text in docstrings(path)
+        if text.split()[0] in VAGUE_VERBS
     ]
-    assert found == []
+    assert not vague, "\n".join(vague)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_file_can_be_read_in_one_sitting(path):
-    assert len(path.read_text().splitlines()) <= MOST_LINES
+def test_docstrings_use_common_words():
+    found = [
+        f"{name_of(path)}, {name}: write {better!r} for {word!r}"
+        for path in FILES
+        for name, text in docstrings(path)
+        for word, better in DIALECT.items()
+        if re.search(rf"\b{word}\b", " ".join(text.split()), re.IGNORECASE)
+    ]
+    assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_prose_in_the_documents_has_short_lines(path):
-    assert [line for line in path.read_text().splitlines() if len(line) >= 120 and not line.startswith("|")] == []
+def test_a_file_can_be_read_in_one_sitting():
+    lines = {name_of(path): path.read_text().count("\n") for path in FILES}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+
+
+def test_prose_in_the_documents_has_short_lines():
+    long = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in DOCUMENTS
+        for line in path.read_text().splitlines()
+        if len(line) >= 120 and not line.startswith("|")
+    ]
+    assert not long, "\n".join(long)
 
 
 def test_modules_are_named_by_their_idea():
@@ -81,7 +93,7 @@ def public_names():
         for name in names:
             value = getattr(importlib.import_module(room), name)
             if callable(value) and not is_error(value) and name[0] != "_" and value.__module__.startswith(room):
-                yield pytest.param(value, id=f"{room}.{name}")
+                yield f"{room}.{name}", value
 
 
 def parameters(value):
@@ -90,10 +102,12 @@ def parameters(value):
     return list(inspect.signature(value).parameters)
 
 
-@pytest.mark.parametrize("value", list(public_names()))
-def test_public_names_describe_every_parameter_and_show_an_example(value):
-    text = inspect.getdoc(value) or ""
-    assert "Examples\n--------" in text
-    headings = re.findall(r"^([*\w]+(?:, [*\w]+)*)(?: : .*)?\n    ", text, re.MULTILINE)
-    described = {name.strip("*") for heading in headings for name in heading.split(", ")}
-    assert [name for name in parameters(value) if name not in described] == []
+def test_public_names_describe_every_parameter_and_show_an_example():
+    missing = []
+    for name, value in public_names():
+        text = inspect.getdoc(value) or ""
+        headings = re.findall(r"^([*\w]+(?:, [*\w]+)*)(?: : .*)?\n    ", text, re.MULTILINE)
+        described = {heading.strip("*") for line in headings for heading in line.split(", ")}
+        missing += [f"{name}: {parameter}" for parameter in parameters(value) if parameter not in described]
+        missing += [f"{name}: an example"] * ("Examples\n--------" not in text)
+    assert not missing, "\n".join(missing)

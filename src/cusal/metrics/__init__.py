@@ -24,6 +24,13 @@ from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput
 from cusal.metrics.reliability import reliability
 
+__all__ = ["accuracy", "brier", "classwise_ece", "ece", "max_calibration_error", "nll"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 # The most that one item can add to `nll` is -log of the smallest normal float64.
 _SMALLEST = np.finfo(np.float64).tiny
 

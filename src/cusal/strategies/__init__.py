@@ -138,5 +138,8 @@ def __getattr__(name: str) -> Any:
     return find(known[name])
 
 
+__all__ = sorted(["Strategy", "find", "make", "names", *_class_names()])
+
+
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_class_names()])
+    return __all__

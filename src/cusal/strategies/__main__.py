@@ -15,6 +15,8 @@ def stub() -> str:
             "from cusal.strategies._strategy import Strategy as Strategy",
             *sorted(imports),
             "",
+            "__all__: list[str]",
+            "",
             "def names() -> list[str]: ...",
             "def find(name: str) -> type[Strategy]: ...",
             "def make(strategy: str | Strategy, **settings: object) -> Strategy: ...",

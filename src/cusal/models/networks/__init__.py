@@ -89,8 +89,11 @@ def find(name: str) -> Any:
     return getattr(module, own[0])
 
 
+__all__ = ["check_name", "find", "names"]
+
+
 def __dir__() -> list[str]:
-    return sorted([*globals(), *(find(name).__name__ for name in names())])
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

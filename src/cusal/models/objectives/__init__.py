@@ -69,3 +69,7 @@ def __getattr__(name: str) -> Any:
     if found is None or found.__name__ != name:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return found
+
+
+def __dir__() -> list[str]:
+    return __all__

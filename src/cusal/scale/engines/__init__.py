@@ -66,3 +66,7 @@ def find_engine(name: str, address: str | None = None) -> Engine:
     module = importlib.import_module(f"{__name__}.{_files()[name]}")
     own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
     return next(value for value in own if issubclass(value, Engine))(address)
+
+
+def __dir__() -> list[str]:
+    return __all__

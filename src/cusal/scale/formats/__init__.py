@@ -12,6 +12,8 @@ from typing import Protocol, cast
 
 from cusal.scale.parts import Chunk, Column, Contents, Tile
 
+__all__ = ["Format", "find", "is_text", "suffixes"]
+
 
 class Format(Protocol):
     """A module that reads one format.
@@ -49,3 +51,7 @@ def find(path: Path) -> Format:
 def is_text(path: Path) -> bool:
     """Return whether a file is a table of text, of which a folder may hold some that are no parts."""
     return bool(getattr(find(path), "TEXT", False))
+
+
+def __dir__() -> list[str]:
+    return __all__
