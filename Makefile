@@ -124,7 +124,9 @@ measure: $(VENV)/.test $(PEERS)/.peers  ## Measure accuracy, calibration and the
 	$(BIN)/python benchmarks/label_store.py
 	$(BIN)/python benchmarks/label_predict.py
 	$(BIN)/python benchmarks/label_load.py
-	$(BIN)/python benchmarks/label_person.py
+	$(BIN)/python benchmarks/label_browser.py digits --seeds 0,1,2
+	$(BIN)/python benchmarks/label_browser.py questions
+	$(BIN)/python benchmarks/label_browser.py many --fresh
 	$(BIN)/python benchmarks/score.py --full
 	$(PEERS)/bin/python benchmarks/strategies.py --full
 	$(PEERS)/bin/python benchmarks/audit.py

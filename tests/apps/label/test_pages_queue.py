@@ -3,6 +3,7 @@
 import pytest
 from pages_browser import (
     ClassChange,
+    Pick,
     Server,
     answers_in_order,
     new_id,
@@ -62,6 +63,14 @@ def test_each_answer_is_for_the_item_on_the_screen(server, new_context):
     seen = press_and_note(page, keys)
     wait_saved(page)
     assert stored(server) == list(zip(seen, classes_of(keys), strict=True))
+
+
+def test_a_new_queue_replaces_all_but_the_next_three(server, new_context):
+    page = open_label(new_context(), server)
+    with page.expect_response(lambda reply: "/api/next" in reply.url):
+        server.project.put_queue([Pick(item, "pick", {"kind": "new"}) for item in range(300, 390)], round=1)
+    wait_for(page, "Number(document.body.dataset.ahead) > 90")
+    assert press_and_note(page, "1" * 20) == [0, 1, 2, *range(300, 317)]
 
 
 def test_ten_steps_are_undone(server, new_context):

@@ -242,6 +242,16 @@ def test_a_queue_is_made_longer(project):
     assert [project.picks([item])[item].round for item in (1, 3, 2)] == [1, 2, 3]
 
 
+def test_what_somebody_has_on_hand_waits_behind_a_new_queue(project):
+    fill(project)
+    put(project, [0, 1, 2, 3])
+    project.next_picks("me", 3)
+    put(project, [4, 1, 5], round=2)
+    assert items_of(project.next_picks("me", 10)) == [4, 1, 5, 0, 2]
+    assert [pick.round for pick in project.next_picks("me", 10)] == [2, 2, 2, 1, 1]
+    assert project.status()["queue"]["replaced"] == 2
+
+
 def test_labels_of_some_items(project):
     fill(project)
     assert project.labels([7, 1, 0]) == {7: 1}

@@ -337,6 +337,7 @@ def test_the_status_says_what_the_worker_says(texts, app_of):
         "items": {"done": 40, "total": 40, "finished": True},
         "round": 0,
         "labels_seen": 0,
+        "queue": 1,
         "event": 0,
     }
 

@@ -55,7 +55,7 @@ def answer(project, worker, labels, rounds=1):
     person = Person(project, labels)
     for _ in range(rounds):
         number = project.last_round_number()
-        person.label(pick.item for pick in person.look(100) if pick.origin != "reserve")
+        person.label(worker.learning.asked)
         run_until(worker, lambda number=number: project.last_round_number() > number)
 
 

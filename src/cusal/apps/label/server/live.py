@@ -102,6 +102,7 @@ class Live:
             items=ItemsReply.model_validate(items or {"done": self.project.count_items()}),
             round=last.number,
             labels_seen=last.labels,
+            queue=known.get("queue", {}).get("replaced", 0),
             event=self.project.latest_event() if self.wrong_class is None else _told(known),
         )
 

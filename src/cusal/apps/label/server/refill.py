@@ -1,7 +1,8 @@
 """What is asked when the queue runs dry: the worker fills it for a few people, and more may come.
 
-The model's predictions of the last round are in memory: those with the smallest margin come first. Before there is a
-model, items are drawn at random. In an audit the margin is the place in its order, and nothing is drawn.
+The model's predictions of the last round are in memory: those with the smallest margin come first, with the share of
+random checks that the settings name among them. Before there is a model, items are drawn at random. In an audit the
+margin is the place in its order, and nothing is drawn.
 """
 
 import threading
@@ -12,6 +13,7 @@ import numpy as np
 
 from cusal.apps.label.server.predictions import Predictions
 from cusal.apps.label.store import Pick, Project
+from cusal.apps.label.store.queue import with_checks
 
 LENGTH = 200  # picks that are added at a time
 CANDIDATES = 2_000  # looked at in one step: many of them may be answered
@@ -88,6 +90,9 @@ class Refill:
                 else Pick(item, "reserve", {"kind": "reserve", "classes": [top, second]})
                 for item, top, second in zip(*(column[rows].tolist() for column in columns), strict=True)
             ]
+            if not self._audits:
+                checks = self._rng.choice(predictions.items, round(self.project.settings.audit * len(picks)))
+                picks = with_checks(picks, checks.tolist(), self._rng)
             added = self.project.lengthen_queue(picks, round=number, most=LENGTH)
             if added < LENGTH:
                 self._place += len(rows)

@@ -38,6 +38,7 @@ class StatusReply(Reply):
     items: ItemsReply
     round: int = 0
     labels_seen: int = 0
+    queue: int = 0
     event: int = 0
 
 

@@ -4,12 +4,13 @@ import json
 import time
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import sqlalchemy as sa
 
 from cusal.apps.label.store.connection import Connected, among, next_id
 from cusal.apps.label.store.prepared import Prepared, insert, listed, one_of, upsert
 from cusal.apps.label.store.records import ORIGINS, Pick
-from cusal.apps.label.store.schema import ANSWERS, ITEMS, LEASES, QUEUE
+from cusal.apps.label.store.schema import ANSWERS, ITEMS, LEASES, QUEUE, STATUS
 from cusal.apps.label.store.setting_lines import OVERLAP
 from cusal.errors import UnknownName
 
@@ -47,8 +48,10 @@ class Queue(Connected):
     def put_queue(self, picks: Sequence[Pick], *, round: int) -> None:
         """Replace the picks that wait for an answer.
 
-        Picks that have an answer, or that somebody is looking at, stay. An item has one line in the queue: a pick that
-        somebody is looking at gets the new origin, round and reason; one with an answer keeps those that led to it.
+        Picks that have an answer stay where they are; those that somebody has on hand move behind the new ones, so that
+        they are asked if they are answered, and fetched last. An item has one line in the queue: a pick on hand that is
+        chosen again gets the new origin, round and reason; one with an answer keeps those that led to it. The status
+        "queue" counts how often the queue was replaced.
 
         Parameters
         ----------
@@ -67,8 +70,13 @@ class Queue(Connected):
             waiting = sa.and_(QUEUE.c.open == 1, QUEUE.c.answers == 0)
             held = sa.exists().where(LEASES.c.item == QUEUE.c.item, LEASES.c.until > time.time())
             again = among(connection, QUEUE.c.item, chosen)
-            connection.execute(QUEUE.delete().where(waiting, sa.or_(~held, again)))
+            behind = connection.execute(sa.select(*QUEUE.c).where(waiting, held, ~again).order_by(QUEUE.c.id)).all()
+            connection.execute(QUEUE.delete().where(waiting))
             _append(connection, chosen, round=round)
+            insert(
+                connection, QUEUE, [(id, *line[1:]) for id, line in enumerate(behind, start=next_id(connection, QUEUE))]
+            )
+            _count_replacement(connection)
 
     def lengthen_queue(self, picks: Sequence[Pick], *, round: int, most: int | None = None) -> int:
         """Add picks behind those that wait; unlike `put_queue`, take none away.
@@ -155,6 +163,36 @@ class Queue(Connected):
             query = sa.select(*columns).where(among(connection, QUEUE.c.item, [int(item) for item in items]))
             rows = connection.execute(query).all()
         return {item: Pick(item, origin, json.loads(reason), number) for item, origin, reason, number in rows}
+
+
+def with_checks(picks: Sequence[Pick], items: Iterable[int], rng: np.random.Generator) -> list[Pick]:
+    """Return picks with random checks at random places among them; an item that is both is a check.
+
+    Parameters
+    ----------
+    picks : sequence of Pick
+        What the model or a rule chose, first one first.
+    items : iterable of int
+        Items that were drawn at random.
+    rng : Generator
+        It draws the places, so that a queue that is replaced half-way has its share of checks.
+
+    Returns
+    -------
+    list of Pick
+    """
+    checks = [Pick(int(item), "audit", {"kind": "random"}) for item in items]
+    drawn = {check.item for check in checks}
+    mixed = [pick for pick in picks if pick.item not in drawn]
+    for check in checks:
+        mixed.insert(int(rng.integers(len(mixed) + 1)), check)
+    return mixed
+
+
+def _count_replacement(connection: sa.Connection) -> None:
+    known = connection.scalar(sa.select(STATUS.c.value).where(STATUS.c.name == "queue"))
+    number = json.loads(known)["replaced"] + 1 if known else 1
+    upsert(connection, STATUS, [("queue", json.dumps({"replaced": number}), time.time())])
 
 
 def _checked(picks: Sequence[Pick]) -> dict[int, Pick]:

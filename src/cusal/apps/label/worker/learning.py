@@ -3,13 +3,14 @@
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from cusal._types import Indices
 from cusal.apps.label.store.project import Project
+from cusal.apps.label.store.queue import with_checks
 from cusal.apps.label.store.records import Pick, Round, Settings
 from cusal.apps.label.worker.heads import model_to_begin, patience_with, suited_model
 from cusal.apps.label.worker.news import OPEN, SKIPPED, News
@@ -47,6 +48,7 @@ class Learning:
         self.places, self.name, self.fitted = Places(np.empty(0, dtype=np.int64)), "", 0
         self.news = News(saved.event if saved else 0)
         self.asked: list[int] = list(saved.asked) if saved else []
+        self._rng = np.random.default_rng([project.settings.seed, 2])  # of random checks beside those of the session
         self.picks: list[Pick] = []  # as they were last put into the queue
         self.number = project.last_round_number() or 0
         self.seconds = 0.0  # that the last round took
@@ -75,7 +77,7 @@ class Learning:
         assert self.session is not None
         self.session = with_more_items(self.session, stacked([self.session.items, matrix]))
         self.places = self.places.extended(ids)
-        self.stale = self.stale or not self.asked
+        self.stale = self.stale or not self.asked or not self.session.labels
 
     def _restore(self, saved: Saved, matrix: Any, settings: Settings) -> bool:
         """Continue a saved session; return whether it stands as it did, its batch in the queue."""
@@ -182,15 +184,28 @@ class Learning:
         ]
         self.asked = [pick.item for pick in picks]
         patience = min(MOST_RESERVE, RESERVE + int(self.seconds / SECONDS_A_BATCH))
-        self._put(picks + self._reserve(query, patience * settings.batch, settings), self.number + 1)
+        drawn = [pick.item for pick in picks if pick.origin == "audit"] or self._draw(count, settings.audit)
+        reserve = self._reserve(query, patience * settings.batch)
+        checks = self._draw(len(reserve), settings.audit, {*self.asked, *drawn})
+        self._put(with_checks(picks, drawn, self._rng) + with_checks(reserve, checks, self._rng), self.number + 1)
 
-    def _reserve(self, query: Query, count: int, settings: Settings) -> list[Pick]:
+    def _reserve(self, query: Query, count: int) -> list[Pick]:
         session = self.session
         assert session is not None
-        if not _has_model(session):
-            return self._at_random(count, settings.seed, query.indices)
-        found = in_reserve(session, query.indices.tolist(), count)
-        return [Pick(int(self.places.ids[place]), "reserve", reason) for place, reason in found]
+        if _has_model(session):
+            found = in_reserve(session, query.indices.tolist(), count)
+            return [Pick(int(self.places.ids[place]), "reserve", reason) for place, reason in found]
+        more = session.ask(min(len(query) + count, len(session.pool.open))).indices  # of more clusters: typical too
+        rest = more[~np.isin(more, query.indices)][:count]
+        return [Pick(int(item), "cold", {"kind": "typical"}) for item in self.places.ids[rest]]
+
+    def _draw(self, count: int, share: float, taken: Iterable[int] = ()) -> list[int]:
+        """Return open items drawn at random, the share of so many picks and at least one, but none of those taken."""
+        assert self.session is not None
+        if not share or not count:
+            return []
+        drawn = self._rng.permutation(self.session.pool.open)[: max(1, round(share * count))]
+        return [item for item in self.places.ids[drawn].tolist() if item not in set(taken)]
 
     def _at_random(self, count: int, seed: int, taken: Indices) -> list[Pick]:
         assert self.session is not None

@@ -35,32 +35,34 @@ class Places:
         return Places(np.concatenate([self.ids, ids]))
 
 
-def choose_items(project: Project) -> Indices:
+def choose_items(project: Project, most: int | None = None) -> Indices:
     """Return the ids of the items to choose among, ascending: a sample of the usable ones, and those with labels.
 
-    Of a million labels that came with the data, as many are taken as the sample is large.
+    The sample is as large as the settings say, or `most`. Of a million labels that came with the data, as many are
+    taken as the sample is large.
     """
     settings = project.settings
+    size = min(settings.pool, most or settings.pool)
     usable = project.item_ids("ok")
-    if len(usable) <= settings.pool:
+    if len(usable) <= size:
         return usable
     rng = np.random.default_rng([settings.seed, len(usable)])
-    sample = rng.choice(usable, settings.pool, replace=False)
+    sample = rng.choice(usable, size, replace=False)
     labelled = np.setdiff1d(_labelled(project, usable), sample)
-    if len(labelled) > settings.pool:
-        labelled = rng.choice(labelled, settings.pool, replace=False)
+    if len(labelled) > size:
+        labelled = rng.choice(labelled, size, replace=False)
     return np.sort(np.concatenate([sample, labelled]))
 
 
-def find_newcomers(project: Project, places: Places) -> Indices:
-    """Return the ids of usable items that may join: those with labels, and others while there is room."""
+def find_newcomers(project: Project, places: Places, most: int) -> Indices:
+    """Return the ids of at most so many usable items that may join: those with labels, others while there is room."""
     settings = project.settings
     usable = project.item_ids("ok")
     outside = np.setdiff1d(usable, places.ids)
     if len(outside) == 0:
         return outside
-    labelled = np.intersect1d(_labelled(project, usable), outside)[: settings.pool]
-    room = max(0, settings.pool - len(places) - len(labelled))
+    labelled = np.intersect1d(_labelled(project, usable), outside)[:most]
+    room = max(0, min(most, settings.pool - len(places)) - len(labelled))
     others = np.setdiff1d(outside, labelled)
     if len(others) > room:
         others = np.random.default_rng([settings.seed, len(usable)]).choice(others, room, replace=False)

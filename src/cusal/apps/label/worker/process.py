@@ -21,6 +21,8 @@ TICK = 0.25  # seconds between looks at the project
 BEAT = 5.0  # seconds between signs of life
 LOOK = 2.0  # seconds between looks for new items
 NOTE = 0.5  # seconds between notes on progress
+FIRST = 500  # items with which learning starts, where vectors take long and each stands for itself
+NEXT = 1500  # that join then; later ones double what is there
 
 
 class Worker:
@@ -107,7 +109,10 @@ class Worker:
         if self.saved is not None and self._resume(self.saved):
             return
         self.saved = self.learning.saved = None
-        self._start("vectors", self.coming[0], choose_items(self.project))
+        in_parts = len(self.coming) == 1 and self.coming[0].in_parts
+        if in_parts:
+            self._items = 0  # the others join
+        self._start("vectors", self.coming[0], choose_items(self.project, FIRST if in_parts else None))
 
     def _resume(self, saved: Saved) -> bool:
         """Start the vectors of a saved session; return False if they are of another kind than is asked for now."""
@@ -132,6 +137,7 @@ class Worker:
             elif finished.name == "items":
                 self.broken = f"The data cannot be read to their end: {in_one_line(finished.error)}"
             else:  # new items stay outside until there are others
+                self._items = self.project.count_items()
                 self.learning.news.forget_outside([], self.learning.places)
                 self._note_error(finished.error)
             return
@@ -141,6 +147,7 @@ class Worker:
         if finished.name == "join":
             if len(ids):
                 self.learning.join(ids, matrix)
+                self._looked = 0.0
         elif len(ids) == 0:
             self.broken = "None of the items could be read; see the list of broken ones."
         else:
@@ -171,8 +178,9 @@ class Worker:
         outside = any(item not in self.learning.places for item in self.learning.news.waiting)
         if items == self._items and not outside:
             return
-        self._items = items
-        ids = find_newcomers(self.project, self.learning.places)
+        most = max(NEXT, len(self.learning.places))
+        ids = find_newcomers(self.project, self.learning.places, most)
+        self._items = items if len(ids) < most else 0  # look again if there may be more
         self.learning.news.forget_outside(ids, self.learning.places)
         if len(ids) and self.maker is not None:
             self._start("join", self.maker, ids)

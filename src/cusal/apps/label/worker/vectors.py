@@ -64,6 +64,8 @@ class Made:
 class Maker(Protocol):
     """What turns items of a project into vectors; what it learns, it learns from those of the first call."""
 
+    in_parts: bool  # whether vectors take long and do not depend on the others of a call
+
     @property
     def name(self) -> str:
         """What the vectors are called."""
@@ -75,6 +77,7 @@ class Maker(Protocol):
 class TextMaker:
     """TF-IDF rows of texts; `features` are fitted by the first call."""
 
+    in_parts = False
     name = "tfidf"
 
     def __init__(self, project: Project) -> None:
@@ -97,6 +100,7 @@ class TextMaker:
 class SentenceMaker:
     """Vectors of texts by MiniLM."""
 
+    in_parts = True
     name = "minilm"
 
     def __init__(self, project: Project) -> None:
@@ -113,6 +117,8 @@ class SentenceMaker:
 
 class ImageMaker:
     """Vectors of image files by EfficientNet-Lite0; `side` is chosen by the first call if it is not given."""
+
+    in_parts = True
 
     def __init__(self, project: Project, side: int | None = None) -> None:
         self.project, self.side = project, side
@@ -143,6 +149,7 @@ class ImageMaker:
 class TableMaker:
     """Rows of a table, scaled and encoded; `columns` and `features` are those of the first call."""
 
+    in_parts = False
     name = "table"
 
     def __init__(self, project: Project) -> None:
@@ -166,6 +173,8 @@ class TableMaker:
 class FileMaker:
     """Vectors that the user computed: row i of a .npy file is item i."""
 
+    in_parts = False
+
     def __init__(self, project: Project, path: str) -> None:
         self.project, self.name = project, path
 
@@ -182,6 +191,8 @@ class FileMaker:
 
 class FunctionMaker:
     """Vectors by a function of the user's, "package.module:function"."""
+
+    in_parts = True
 
     def __init__(self, project: Project, name: str, kind: str) -> None:
         self.project, self.name, self.kind = project, name, kind

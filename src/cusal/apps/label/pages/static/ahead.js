@@ -12,7 +12,7 @@ const MOST_EXCLUDED = 900; // ids that fit into the address of a call
 const SECONDS_AHEAD = 20; // a quick person gets more items ahead
 const SHORT_PAUSE = 1500; // milliseconds until a queue that had too few items is asked again
 const EMPTY_PAUSE = 500; // the same while nothing is on the screen
-const FIRST = 3; // items that stay where they are when the model has chosen others
+const FIRST = 3; // items that stay where they are when the queue was filled anew
 const DECODED = 4; // pictures decoded before their turn; the others are only fetched
 
 export class Ahead {
@@ -81,7 +81,7 @@ export class Ahead {
     return item.image ? this.#pictures.of(item) : null;
   }
 
-  /** Fetch until enough items are on hand; `fresh` brings what the model chose since before items that filled in. */
+  /** Fetch until enough items are on hand; `fresh` replaces all but the first by what the queue holds now. */
   async refill({ fresh = false } = {}) {
     if (this.#busy) {
       this.#again = { fresh: fresh || Boolean(this.#again?.fresh) };
@@ -129,9 +129,9 @@ export class Ahead {
     }
   }
 
-  /** The first ones, whose pictures are there, and those that the model wants; others filled in while it learned. */
+  /** The first ones, whose pictures are there; what follows was chosen by a model that knew less. */
   #kept() {
-    return this.items.filter((item, place) => place < FIRST || item.origin !== "reserve");
+    return this.items.slice(0, FIRST);
   }
 
   #merge(items, fresh) {
@@ -140,7 +140,6 @@ export class Ahead {
     const kept = fresh ? this.#kept() : before;
     const gone = new Set([...kept.map((item) => item.id), ...waiting(), ...past(), ...held.others()]);
     const found = items.filter((item) => !gone.has(item.id));
-    if (fresh) found.sort((one, other) => (other.round ?? 0) - (one.round ?? 0)); // within a round: the queue's order
     this.items = [...kept, ...found].slice(0, Math.max(this.depth, kept.length));
     this.#release([...before, ...found].filter((item) => !this.items.some(({ id }) => id === item.id)));
     this.#settle();

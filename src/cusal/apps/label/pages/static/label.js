@@ -64,6 +64,7 @@ let guessShown = isAudit || kept("cusal:guess") === "1";
 let infoShown = kept("cusal:info") === "1";
 let shownAt = performance.now();
 let round = status.round ?? 0;
+let queued = status.queue ?? 0; // how often the queue was filled anew
 let figures = -1; // of an audit: the last event that they know of
 const unsent = new Map(); // entry id -> what it adds to the labels, until the server counts it
 
@@ -266,9 +267,10 @@ function hear(found) {
   drawState(status);
   show(byId("many-open"), !isAudit && (status.round ?? 0) > 0 && page.project.classes.length > 0);
   if (isAudit && status.event !== figures && advice.ask()) figures = status.event;
+  if (!isAudit && (status.queue ?? 0) !== queued) ahead.refill({ fresh: true });
+  queued = status.queue ?? 0;
   if ((status.round ?? 0) === round) return;
   round = status.round;
-  ahead.refill({ fresh: true });
   advice.ask();
 }
 
