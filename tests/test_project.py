@@ -65,17 +65,12 @@ BY_THE_WINDOW: set[str] = {
     "bench/store/store.py",
     "bench/variants.py",
     "label/audits/beginning.py",
-    "label/audits/checking.py",
     "label/audits/in_figures.py",
     "label/demo.py",
     "label/export/audit_table.py",
-    "label/export/card.py",
-    "label/export/command.py",
     "label/export/new_data.py",
-    "label/export/predict.py",
     "label/export/project_model.py",
     "label/export/session_model.py",
-    "label/server/app.py",
     "label/server/predictions.py",
     "label/server/token_file.py",
     "label/sources/known_labels.py",
@@ -85,7 +80,6 @@ BY_THE_WINDOW: set[str] = {
     "label/store/predictions.py",
     "label/worker/heads.py",
     "label/worker/learning.py",
-    "label/worker/reasons.py",
     "label/worker/report.py",
     "label/worker/saved.py",
     "label/worker/vectors.py",
@@ -130,6 +124,8 @@ def test_imports_point_up():
         own = room_of(f"cusal.{path.relative_to(SOURCE).parts[0].removesuffix('.py')}")
         assert own in LAYERS, f"{own} has no place among the layers"
         for module, name in imports(path):
+            if own in ("apps", "cli") and module == "cusal" and name in cusal.__all__:
+                continue  # the door
             room = room_of(f"cusal.{name}" if module == "cusal" else module)
             if LAYERS.index(room) > LAYERS.index(own):
                 down.append(f"{path.relative_to(SOURCE)} imports {module}")

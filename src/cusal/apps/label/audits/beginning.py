@@ -6,13 +6,13 @@ lengthens the queue by the smallest margin first, so that it always follows that
 
 import numpy as np
 
+from cusal import Audit
 from cusal.apps.label.sources import ReadIn, Source, read_in
 from cusal.apps.label.sources.prediction_rows import PredictionRows
 from cusal.apps.label.store.known_labels import natural
 from cusal.apps.label.store.predictions import Predictions
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.records import Pick, Round
-from cusal.audit.audit import Audit
 from cusal.audit.prediction_table import PredictionTable
 from cusal.errors import ProjectError
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from cusal import Audit
 from cusal.apps.label.store.project import Project
-from cusal.audit.audit import Audit
 from cusal.errors import ProjectError
 
 

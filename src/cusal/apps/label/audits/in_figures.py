@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cusal.audit.audit import Audit
-from cusal.audit.estimates import Slice
+from cusal import Audit
+from cusal.audit import Slice
 from cusal.audit.simultaneous_intervals import parts_together
 from cusal.errors import NotReady
 

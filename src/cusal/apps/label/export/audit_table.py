@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from cusal import Audit
 from cusal._files import write_whole
 from cusal.apps.label.audits.checking import Checking
 from cusal.apps.label.store.project import Project
-from cusal.audit.audit import Audit
 from cusal.audit.messages import summary
 from cusal.errors import InvalidInput
 from cusal.tables import Values, open_writer

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cusal._version import __version__
+from cusal import __version__
 from cusal.apps.label.store.project import Project
 from cusal.tables import moment
 

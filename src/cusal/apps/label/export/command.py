@@ -15,8 +15,7 @@ from cusal.apps.label.export.project_model import model_of_project
 from cusal.apps.label.export.write import write_archive, write_export
 from cusal.apps.label.sources import default_place
 from cusal.apps.label.store.project import Project
-from cusal.deploy.item_classifier import ItemClassifier
-from cusal.deploy.model_file import load_model
+from cusal.deploy import ItemClassifier, load_model
 from cusal.errors import DataError, InvalidInput, NotReady
 from cusal.tables import is_table, writer_of
 

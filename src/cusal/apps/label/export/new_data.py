@@ -11,7 +11,7 @@ from cusal._arrays import load_array
 from cusal._types import Floats
 from cusal.apps.label.sources import Source, SourceOptions, open_source
 from cusal.apps.label.store.records import NewItem
-from cusal.deploy.item_classifier import ItemClassifier
+from cusal.deploy import ItemClassifier
 from cusal.errors import DataError, InvalidInput
 
 WORDS = {"image": "images", "text": "texts", "table": "rows of a table"}

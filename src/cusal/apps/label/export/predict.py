@@ -8,7 +8,7 @@ from pathlib import Path
 from cusal._progress import Progress
 from cusal.apps.label.export.new_data import NewData
 from cusal.apps.label.store.records import NewItem
-from cusal.deploy.item_classifier import ItemClassifier
+from cusal.deploy import ItemClassifier
 from cusal.tables import open_writer, writer_of
 
 CHUNK = 2048  # items whose vectors are in memory at a time

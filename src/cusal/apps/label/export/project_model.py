@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cusal import Session
 from cusal._progress import Progress
 from cusal._types import Indices
 from cusal.apps.label.export.card import card_text
@@ -35,7 +36,6 @@ from cusal.deploy.vectorisers import Given, ImageNetwork, OwnFunction, Sentences
 from cusal.errors import InvalidInput
 from cusal.recalibration import AccuracyEstimate, Calibration
 from cusal.session.packed_session import unpack
-from cusal.session.session import Session
 
 Tell = Callable[[str], None]
 NO_MODEL = (

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cusal import Session
 from cusal._items import take
 from cusal.deploy.heads import FittedHead
 from cusal.deploy.item_classifier import ItemClassifier, Outputs, Temperature
 from cusal.deploy.vectorisers import Vectoriser
 from cusal.recalibration.guarded import GuardedRecalibration
-from cusal.session.session import Session
 
 
 class SessionModel(NamedTuple):

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, FastAPI
 
-from cusal._version import __version__
+from cusal import __version__
 from cusal.apps.label.server.api import browsing, changing_classes, exporting, labelling, reporting, showing
 from cusal.apps.label.server.live import Live
 from cusal.apps.label.server.pages import add_pages

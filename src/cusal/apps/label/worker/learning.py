@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cusal import Query, Session
 from cusal._types import Indices
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.queue import with_checks
@@ -25,8 +26,6 @@ from cusal.session.moving import on_other_vectors, with_more_items
 from cusal.session.origins import mark_drawn
 from cusal.session.packed_session import pack, unpack
 from cusal.session.second_look import take_time
-from cusal.session.session import Session
-from cusal.strategies._query_result import Query
 
 RESERVE = 3  # batches that wait behind the one that was asked for
 SECONDS_A_BATCH = 10.0  # nobody answers faster; a round that takes longer needs a larger reserve

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cusal import Query, Session
 from cusal._types import Floats, Indices
 from cusal.errors import MissingMethod
-from cusal.session.session import Session
-from cusal.strategies._query_result import Query
 
 FAR = 0.9  # the quantile of the pool's distances beyond which an item is new
 SAMPLE = 1000  # open items whose distances are looked at, and labelled items that they are measured to

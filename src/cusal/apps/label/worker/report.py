@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from cusal import Session
 from cusal._types import Floats, Indices
 from cusal.metrics.reliability import reliability
 from cusal.session.second_look import SecondLook, all_probs, second_look
-from cusal.session.session import Session
 
 MOST_MISTAKES = 50
 Report = dict[str, Any]

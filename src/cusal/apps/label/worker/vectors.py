@@ -28,12 +28,11 @@ from cusal.apps.label.store.own_code import require_named
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.records import Settings
 from cusal.errors import DataError, InvalidInput, UnknownName
+from cusal.features import TableFeatures, TextFeatures
 from cusal.features.image_files import choose_side, stream_image_vectors
 from cusal.features.images import NETWORKS, WIDTH
 from cusal.features.sentences import WIDTH as SENTENCE_WIDTH
 from cusal.features.sentences import has_sentence_network, stream_sentence_vectors
-from cusal.features.tables import TableFeatures
-from cusal.features.texts import TextFeatures
 
 CHUNK = 256  # items that a function of the user is called with
 NETWORK = NETWORKS[0]
