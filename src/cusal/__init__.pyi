@@ -14,6 +14,7 @@ from . import (
 )
 from ._version import __version__
 from .audit.audit import Audit
+from .audit.comparison import Comparison
 from .deploy.item_classifier import ItemClassifier
 from .deploy.model_file import load_model
 from .errors import CusalError
@@ -31,6 +32,7 @@ from .strategies._view import View
 __all__ = [
     "Audit",
     "Calibration",
+    "Comparison",
     "CusalError",
     "ItemClassifier",
     "Picks",
