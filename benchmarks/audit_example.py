@@ -28,13 +28,13 @@ def main() -> None:
         str(folder / name) for name in ("predictions.csv", "next.csv", "first.csv", "second.csv")
     )
     report = str(folder / "audit.html")
-    lines = ["$ cusal audit predictions.csv -k 200", run(Request(predictions, count=200, out=wanted))]
+    lines = ["$ cusal audit predictions.csv -k 200", run(Request(predictions, count=200, out=wanted)).text]
     check(Path(wanted), Path(first), truth)
     lines += ["$ cusal audit predictions.csv --labels first.csv --hunt -k 100 --out next.csv"]
-    lines += [run(Request(predictions, [first], count=100, hunt=True, out=wanted))]
+    lines += [run(Request(predictions, [first], count=100, hunt=True, out=wanted)).text]
     check(Path(wanted), Path(second), truth)
     lines += ["$ cusal audit predictions.csv --labels first.csv --labels second.csv --accept .1 --report audit.html"]
-    lines += [run(Request(predictions, [first, second], accept=0.1, out=wanted, report=report))]
+    lines += [run(Request(predictions, [first, second], accept=0.1, out=wanted, report=report)).text]
     lines += ["The truth, which a user would not know:", the_truth(predictions, [first, second], truth)]
     text = "\n\n".join(lines).replace(f"{folder}/", "") + "\n"
     OUT.write_text(text)

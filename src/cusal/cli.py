@@ -176,13 +176,26 @@ def audit(
         str, typer.Option(help="The CSV file to write the next items to; one with answers is never written over.")
     ] = "next.csv",
     report: Annotated[str | None, typer.Option(help="Write a page with all results: --report audit.html")] = None,
-    label: Annotated[str | None, typer.Option(help="The column of the predicted label, if it is not found.")] = None,
+    judge: Annotated[str | None, typer.Option(help="The verdict of a judge to tell about, such as: pass.")] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(help="Exit with 3 if a quantity is surely below, 4 if it is open: accuracy=.9, kappa=.6."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    against: Annotated[str | None, typer.Option(help="Another table of the same items: which one is better?")] = None,
+    since: Annotated[str | None, typer.Option(help="An audit that --save wrote: what has changed since?")] = None,
+    save: Annotated[str | None, typer.Option(help="Write the audit to a file, for --since.")] = None,
+    blind: Annotated[bool, typer.Option("--blind", help="Leave the predictions out of the next items.")] = False,
+    label: Annotated[
+        str | None,
+        typer.Option("--label", "--predicted", help="The column of the prediction, if it is not found."),
+    ] = None,
     confidence: Annotated[str | None, typer.Option(help="The column of the confidence, if it is not found.")] = None,
     key: Annotated[str | None, typer.Option("--id", help="The column of the id, if it is not found.")] = None,
     text: Annotated[str | None, typer.Option(help="The column of the text or image path, if it is not found.")] = None,
     seed: Annotated[int, typer.Option(help="Of the order of checking: keep it from day to day.", min=0)] = 0,
 ) -> None:
-    """Say how good given predictions are, from few checks, and which items to check next.
+    """Say how good given predictions are, or how far a judge can be trusted, and which items to check next.
 
     Example: cusal audit predictions.csv -k 50, fill in next.csv, then cusal audit predictions.csv --labels next.csv
 
@@ -192,8 +205,29 @@ def audit(
     from cusal.audit.prediction_table import Columns
 
     columns = Columns(label, confidence, key, text)
-    wanted = Request(predictions, labels or (), columns, count, hunt, guarantee, accept, seed, out, report)
-    print(run(wanted))
+    found = run(
+        Request(
+            predictions,
+            labels or (),
+            columns,
+            count,
+            hunt,
+            guarantee,
+            accept,
+            seed,
+            out,
+            report,
+            judge=judge,
+            fail_under=fail_under or (),
+            as_json=as_json,
+            against=against,
+            since=since,
+            save=save,
+            blind=blind,
+        )
+    )
+    print(found.text)
+    raise typer.Exit(found.code)
 
 
 @app.command()

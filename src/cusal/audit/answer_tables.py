@@ -8,7 +8,8 @@ for hunting is fixed at the first hunted row.
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
@@ -23,8 +24,15 @@ from cusal.tables.names import ID_NAMES, PLACE_NAMES, RIGHT_NAMES, TRUE_NAMES
 
 NAMES = ((*ID_NAMES, *PLACE_NAMES), TRUE_NAMES, RIGHT_NAMES)
 YES, NO = ("yes", "y", "true", "1", "right", "ok", "x"), ("no", "n", "false", "0", "wrong")
-ELSEWHERE = ("hunt", "guarantee", "accept")  # reasons to ask for an item that are no part of the audit's order
-ANSWER = "true_label"
+ELSEWHERE = (
+    "hunt",
+    "guarantee",
+    "accept",
+    "compare",
+)  # why an item that is not next in the order was asked for
+ANSWER, SOURCE = "true_label", "source"
+OURS = {*ID_NAMES[:1], *TRUE_NAMES, *RIGHT_NAMES, "why", "checked", "predicted", "confidence"}  # what the file means
+HIDDEN = ("reason", "explanation", "comment", "score", "verdict", "judgement", "pass")  # what gives a verdict away
 UNSURE = ("?", "unsure", "unknown", "skip")
 
 
@@ -48,10 +56,12 @@ class Told:
             self.for_audit.add(item)
 
 
-def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> Told:
-    """Enter the answers of tables into an audit, in the order of their rows, and return what there was."""
+Answer = tuple[int, str, str, str, str]  # item, true label ("?" if unknown), yes or no, why it was asked for, where
+
+
+def answers(ids: Iterable[str], paths: Iterable[str], *, ignore: Container[str] = ()) -> Iterator[Answer]:
+    """Yield the answers of tables in the order of their rows; rows of the ids to `ignore` are passed over."""
     places = {name.strip(): place for place, name in enumerate(ids)}
-    told = Told()
     for path in paths:
         rows = read(path)
         key, truth, right = (find_name(rows.columns, names) for names in NAMES)
@@ -62,51 +72,71 @@ def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> Tol
                 "and no)."
             )
         for number, row in enumerate(rows.records(), 1):
-            item = places.get(_cell(row.get(key)))
+            name, where = _cell(row.get(key)), f"{path}: row {number}"
+            item = places.get(name)
+            if item is None and name in ignore:
+                continue
             if item is None:
-                raise DataError(f"{path}: row {number} has the id {row.get(key)!r}, which no prediction has.")
+                raise DataError(f"{where} has the id {row.get(key)!r}, which no prediction has.")
             reason = "audit" if why is None else _cell(row.get(why))
-            if reason == "hunt":
-                audit.begin_hunt()
             label = "" if truth is None else _cell(row.get(truth))
             answer = "" if right is None else _cell(row.get(right)).lower()
-            if checked is not None and _cell(row.get(checked)).lower() in NO and answer not in UNSURE:
+            if label.lower() in UNSURE or answer in UNSURE:
+                label, answer = "?", ""
+            elif checked is not None and _cell(row.get(checked)).lower() in NO:
                 continue
-            if _tell(audit, item, label, answer, f"{path}: row {number}"):
-                told.count(item, (label, answer), reason)
+            if not label and answer and answer not in (*YES, *NO):
+                raise UnknownName(f"answer in {where}", answer, (*YES[:3], *NO[:3], "unsure"))
+            yield item, label, answer, reason, where
+
+
+def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> Told:
+    """Enter the answers of tables into an audit, in the order of their rows, and return what there was."""
+    told = Told()
+    for item, label, answer, reason, _ in answers(ids, paths):
+        if reason == "hunt":
+            audit.begin_hunt()
+        if label == "?":
+            audit.skip([item])
+        elif label:
+            audit.tell([item], [label])
+        elif answer:
+            audit.tell([item], right=[answer in YES])
+        else:
+            continue
+        told.count(item, (label, answer), reason)
     return told
-
-
-def _tell(audit: Audit, item: int, label: str, answer: str, where: str) -> bool:
-    """Enter one answer, and return whether there was one."""
-    if label.lower() in UNSURE or answer in UNSURE:
-        audit.skip([item])
-    elif label:
-        audit.tell([item], [label])
-    elif answer in (*YES, *NO):
-        audit.tell([item], right=[answer in YES])
-    elif answer:
-        raise UnknownName(f"answer in {where}", answer, (*YES[:3], *NO[:3], "unsure"))
-    else:
-        return False
-    return True
 
 
 def _cell(value: object) -> str:
     return "" if value is None else plain_cell(str(value)).strip()
 
 
-def write_next(path: str, table: PredictionTable, items: Sequence[int], why: str) -> None:
-    """Write the items to check as CSV, with an empty column for the answer."""
+def write_next(path: str, table: PredictionTable, items: Sequence[int], why: str, *, blind: bool = False) -> None:
+    """Write the items to check as CSV, with all columns of their table and an empty one for the answer.
+
+    blind: without the predictions, and without what tells about them.
+    """
     content = io.StringIO()
     writer = csv.writer(content)
-    texts = table.texts
-    writer.writerow(["id", *(["text"] if texts is not None else []), "predicted", "confidence", ANSWER, "why"])
-    for item in items:
-        shown = [safe_cell(texts[item])] if texts is not None else []
+    rows = table.source_rows(items)
+    hidden = HIDDEN if blind else ()
+    names = [name for name in table.columns if name.lower() not in hidden]
+    shown = [f"{SOURCE} {name}" if name.lower() in OURS else name for name in names]
+    verdict = () if blind else ("predicted", "confidence")
+    writer.writerow(["id", *map(safe_cell, shown), *verdict, ANSWER, "why"])
+    for item, row in zip(items, rows, strict=True):
         confidence = "" if isnan(table.confidence[item]) else f"{table.confidence[item]:.6g}"
-        writer.writerow([safe_cell(table.ids[item]), *shown, safe_cell(table.labels[item]), confidence, "", why])
+        said = () if blind else (safe_cell(table.labels[item]), confidence)
+        cells = [safe_cell(_as_cell(row.get(name))) for name in names]
+        writer.writerow([safe_cell(table.ids[item]), *cells, *said, "", why])
     write_whole(path, content.getvalue().encode("utf-8", "surrogatepass"))
+
+
+def _as_cell(value: object) -> str:
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
 
 
 def free_name(path: str) -> str:
@@ -125,7 +155,8 @@ def _is_unanswered(file: Path) -> bool:
     """Return whether a file is one that `write_next` wrote and nobody has filled in."""
     try:
         rows = read(file)
-        ours = {"id", "predicted", "confidence", ANSWER, "why"}
-        return ours <= set(rows.columns) and not any(str(row.get(ANSWER) or "").strip() for row in rows.records())
+        return {"id", ANSWER, "why"} <= set(rows.columns) and not any(
+            str(row.get(ANSWER) or "").strip() for row in rows.records()
+        )
     except (CusalError, OSError):
         return False

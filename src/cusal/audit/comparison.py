@@ -46,6 +46,8 @@ class Comparison:
         A name for each item. The order of checking then goes by these names, whatever the order of the rows.
     seed : int, default 0
         Seed of the order of checking.
+    **named
+        The verdicts of each judge, by keyword.
 
     Examples
     --------

@@ -8,7 +8,7 @@ import numpy as np
 
 from cusal.audit.answer_tables import Told
 from cusal.audit.audit import Audit
-from cusal.audit.estimates import Share, Slice
+from cusal.audit.estimates import Judgement, Share, Slice
 from cusal.audit.prediction_table import PredictionTable
 from cusal.audit.simultaneous_intervals import by_class_together
 from cusal.errors import NotReady
@@ -42,6 +42,34 @@ def summary(audit: Audit) -> str:
         _next_step(audit, share),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def judged(table: Judgement) -> str:
+    """Return what a judge is worth, in words that need no statistics."""
+    name, items = table.positive, table.items
+    better = (
+        f"That is surely better than always saying {table.kappa.commonest}, which would be right in "
+        f"{table.kappa.base_rate * 100:.0f} %."
+        if table.kappa.low > 0
+        else f"That it is better than always saying {table.kappa.commonest}, which would be right in "
+        f"{table.kappa.base_rate * 100:.0f} %, is not shown."
+    )
+    sentences = [
+        f"The judge says {name} for {table.called * 100:.0f} % of {items:,} items. In truth about "
+        f"{_range(table.rate)} are {name}.",
+        f"Of what it calls {name}, about {_range(table.precision, turned=True)} should not be; of what truly is "
+        f"{name}, it misses about {_range(table.recall, turned=True)}.",
+        f"Of all its verdicts about {_range(table.accuracy)} are right. {better}",
+        f"All ranges hold with 95 % confidence each, from {table.checks} checks.",
+    ]
+    return " ".join(sentences)
+
+
+def _range(share: Share, *, turned: bool = False) -> str:
+    """Return a share with its range; turned, what is left of it."""
+    values = (share.estimate, share.low, share.high)
+    middle, low, high = (1 - share.estimate, 1 - share.high, 1 - share.low) if turned else values
+    return f"{middle * 100:.0f} % ({low * 100:.0f} to {high * 100:.0f})"
 
 
 def _per_cent(share: float) -> str:

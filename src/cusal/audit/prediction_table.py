@@ -6,6 +6,7 @@ models give them, are recognised by the name of their column or because none is 
 """
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import exp, isfinite
 
@@ -26,6 +27,7 @@ class PredictionTable:
     """The predictions of a table, item by item, in the order of its rows.
 
     slices: columns with few values, as codes (n,) into their values. reading: which column was taken for what.
+    columns: all but those of the id and of the prediction. source: where the rows are read again.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -34,16 +36,31 @@ class PredictionTable:
     texts: list[str] | None = None
     slices: dict[str, tuple[list[str], Indices]] = field(default_factory=dict)
     reading: str = ""
+    columns: list[str] = field(default_factory=list)
+    source: Table | None = None
 
     def audit(self, seed: int) -> Audit:
         """Return the audit of these predictions."""
         return Audit(predicted=self.labels, confidence=np.array(self.confidence), ids=self.ids, seed=seed)
 
+    def source_rows(self, items: Sequence[int]) -> list[Record]:
+        """Return the rows of some items with all their columns."""
+        wanted, found = set(items), {}
+        if self.source is not None and wanted:
+            for number, row in enumerate(self.source.records()):
+                if number in wanted:
+                    found[number] = row
+                    if len(found) == len(wanted):
+                        break
+        return [found.get(item, {}) for item in items]
+
 
 def read_predictions(path: str, columns: Columns) -> PredictionTable:
     """Return the predictions of a table, or raise a DataError that says which column is missing."""
     rows, found = open_predictions(path, columns)
-    table = PredictionTable(texts=[] if found.text is not None else None, reading=str(found))
+    table = PredictionTable(texts=[] if found.text is not None else None, reading=str(found), source=rows)
+    ours = {found.id, found.label, found.confidence, found.nested, *found.classes}
+    table.columns = [name for name in rows.columns if name not in ours]
     kept: dict[str, tuple[dict[str, int], array[int]]] = {name: ({}, array("q")) for name in found.others}
     for number, row in enumerate(rows.records()):
         label, confidence = found.prediction(row, number)

@@ -179,6 +179,33 @@ def ordered(checks: Checks, of: str, power: int = 2) -> Quantity:
     return Quantity((share,), lambda at: 1 - at[0] if scale is None else scale * at[0])
 
 
+def confusion(checks: Checks, most: int = 6) -> dict[tuple[Hashable, Hashable], Share]:
+    """Return the share of all items that are called one class and truly are another, for each pair of classes.
+
+    Nothing comes back where there are more than `most` classes, or where true labels are not known.
+    """
+    names = list(dict.fromkeys([*checks.claims.names, *checks.answers.true.values()]))
+    try:
+        _check_named(checks, checks.prefix)
+    except NotReady:
+        return {}
+    if len(names) > most:
+        return {}
+    found = {}
+    for called in checks.claims.names:
+        inside = called_so(checks, called)
+        share = float(inside.mean())
+        for true in names if share else ():
+
+            def holds(items: Indices, true: Hashable = true) -> list[float | None]:
+                return [None if one is None else float(one) for one in is_class(checks, items, true)]
+
+            part = checks.part(checks.events(holds), inside)
+            low, high = part.interval(deviations(0.95))
+            found[called, true] = Share(part.share * share, low * share, high * share, part.checks)
+    return found
+
+
 def true_shares(checks: Checks) -> dict[Hashable, float]:
     """Return the estimated true share of every class: what was called so, moved by the errors met."""
     claims, items = checks.claims, checks.prefix

@@ -1,6 +1,6 @@
 """The report of an audit: one page with everything that is known, which needs no other file."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from cusal._files import write_whole
 from cusal.audit.audit import Audit
-from cusal.audit.estimates import Share, Slice
-from cusal.audit.messages import summary
+from cusal.audit.estimates import Score, Share, Slice
+from cusal.audit.messages import judged, summary
 from cusal.audit.prediction_table import PredictionTable
+from cusal.audit.quantities import confusion
 from cusal.audit.simultaneous_intervals import by_class_together, parts_together
 from cusal.errors import NotReady
 
@@ -42,12 +43,12 @@ circle.before { fill: #c2571a; opacity: .75; } circle.after { fill: var(--mark);
 """
 
 
-def write_report(path: str, audit: Audit, table: PredictionTable) -> None:
-    """Write the page, completely or not at all."""
-    write_whole(path, page(audit, table).encode("utf-8", "replace"))
+def write_report(path: str, audit: Audit, table: PredictionTable, positive: Hashable = None) -> None:
+    """Write the page, completely or not at all; with the table of a judge for one of its verdicts."""
+    write_whole(path, page(audit, table, positive).encode("utf-8", "replace"))
 
 
-def page(audit: Audit, table: PredictionTable) -> str:
+def page(audit: Audit, table: PredictionTable, positive: Hashable = None) -> str:
     """Return the page as HTML; every text of the user's is escaped."""
     parts = [f'<p class="lead">{escape(summary(audit))}</p>']
     try:
@@ -55,7 +56,10 @@ def page(audit: Audit, table: PredictionTable) -> str:
     except NotReady:
         pass
     else:
-        parts += [_next(audit), _curve(audit), _reliability(audit), _by_class(audit), _slices(audit, table)]
+        if positive is not None:
+            parts = [_judge(audit, positive), *parts]
+        parts += [_confusion(audit), _next(audit), _curve(audit), _reliability(audit), _by_class(audit)]
+        parts.append(_slices(audit, table))
         parts.append(_errors(audit, table))
     body = "\n".join(part for part in parts if part)
     return (
@@ -63,6 +67,46 @@ def page(audit: Audit, table: PredictionTable) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Audit of {len(audit):,} predictions</title><style>{STYLE}</style></head>"
         f"<body><h1>Audit of {len(audit):,} predictions</h1>\n{body}\n</body></html>\n"
+    )
+
+
+def _judge(audit: Audit, positive: Hashable) -> str:
+    """Return what a judge is worth, and its table."""
+    table = audit.judge(positive)
+    rows = []
+    for name, share in table.rows():
+        points = not isinstance(share, Score)
+        middle = f"{share.estimate * 100:.0f} %" if points else f"{share.estimate:.2f}"
+        ends = (
+            f"{share.low * 100:.0f} to {share.high * 100:.0f} %" if points else f"{share.low:.2f} to {share.high:.2f}"
+        )
+        cells = "".join(f"<td class='number'>{cell}</td>" for cell in (middle, ends))
+        note = f"<br><span class='note'>{escape(share.remark)}</span>" if share.remark else ""
+        rows.append(f"<tr><td class='name'>{escape(name)}{note}</td>{cells}</tr>")
+    return (
+        f"<p class='lead'>{escape(judged(table))}</p><h2>The judge</h2><div class='scroll'><table><thead><tr><th></th>"
+        f"<th class='number'>estimate</th><th class='number'>between</th></tr></thead><tbody>{''.join(rows)}</tbody>"
+        "</table></div>"
+    )
+
+
+def _confusion(audit: Audit) -> str:
+    """Return what the items of each predicted class truly are, with intervals; nothing where it is not known."""
+    cells = confusion(audit._checks)
+    if not cells:
+        return ""
+    names = list(dict.fromkeys(true for _, true in cells))
+    heads = "".join(f"<th class='number'>truly {escape(str(name))}</th>" for name in names)
+    rows = []
+    for called in dict.fromkeys(called for called, _ in cells):
+        shares = [cells[called, true] for true in names]
+        found = [f"{one.estimate * 100:.1f} %<br>{one.low * 100:.1f} to {one.high * 100:.1f}" for one in shares]
+        numbers = "".join(f"<td class='number'>{cell}</td>" for cell in found)
+        rows.append(f"<tr><td class='name'>called {escape(str(called))}</td>{numbers}</tr>")
+    return (
+        f"<h2>What is called what</h2><div class='scroll'><table><thead><tr><th></th>{heads}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div><p class='note'>Shares of all items, each with its 95 % interval."
+        "</p>"
     )
 
 
