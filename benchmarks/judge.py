@@ -36,7 +36,7 @@ import numpy as np
 import cusal
 from cusal import Audit
 from cusal.audit import quantities
-from cusal.audit.shares import deviations
+from cusal.audit.shares import Quantity, deviations
 
 sys.path.insert(0, str(Path(__file__).parent))
 import audit as plain
@@ -129,8 +129,14 @@ def cells(name: str, repetitions: int) -> dict[str, Any]:
         for count in COUNTS:
             checks = audit.as_after(count)._checks
             drawn = uniform[:count]
+            parts = quantities.class_shares(checks, True, called)
             for of in OF:
-                found = quantities.quantity(checks, of, None if of == "accuracy" else True).interval(Z)
+                measured = quantities.of_shares(parts, float(called.mean()), quantities.METRICS[of])
+                if of == "accuracy":
+                    measured = quantities.accuracy(checks)
+                elif of == "precision":
+                    measured = Quantity(parts[1:], lambda at: 1 - at[0])
+                found = measured.interval(Z)
                 usual = _usual(of, called[drawn], true[drawn], len(called))
                 ends.setdefault((of, count), []).append([*found, *usual])
     rows: dict[str, Any] = {of: {"true": truth[of]} for of in OF}

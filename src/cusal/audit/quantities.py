@@ -89,23 +89,29 @@ def accuracy(checks: Checks, inside: Mask | None = None) -> Quantity:
 
 def of_class(checks: Checks, metric: Metric, cls: Hashable, *, precision: bool = False) -> Quantity:
     """Return a quantity of one class against the rest."""
-    _check_begun(checks)
     called = called_so(checks, cls)
-    share = float(called.mean())
+    parts = class_shares(checks, cls, called)
+    return Quantity(parts[1:], lambda at: 1 - at[0]) if precision else of_shares(parts, float(called.mean()), metric)
+
+
+def class_shares(checks: Checks, cls: Hashable, called: Mask) -> tuple[PartShare, PartShare]:
+    """Return the share of a class among the items called otherwise, and of the rest among those called so."""
+    _check_begun(checks)
 
     def holds(so: bool) -> Callable[[Indices], list[float | None]]:
         return lambda items: [None if one is None else float(one == so) for one in is_class(checks, items, cls)]
 
-    not_of_it = checks.part(checks.events(holds(False)), called)
-    if precision:
-        return Quantity((not_of_it,), lambda at: 1 - at[0])
-    of_it = checks.part(checks.events(holds(True)), ~called)
+    return checks.part(checks.events(holds(True)), ~called), checks.part(checks.events(holds(False)), called)
+
+
+def of_shares(parts: tuple[PartShare, PartShare], called: float, metric: Metric) -> Quantity:
+    """Return a metric of one class as a function of the two shares; `called` is the share of items called so."""
 
     def formula(at: Sequence[float]) -> float:
         a, b = at
-        return metric(share * (1 - b), share * b, (1 - share) * a, (1 - share) * (1 - a))
+        return metric(called * (1 - b), called * b, (1 - called) * a, (1 - called) * (1 - a))
 
-    return Quantity((of_it, not_of_it), formula)
+    return Quantity(parts, formula)
 
 
 def called_so(checks: Checks, cls: Hashable) -> Mask:
