@@ -16,6 +16,7 @@ from cusal.apps.bench.features import featured
 from cusal.apps.bench.grid import read_grid, task_name
 from cusal.apps.bench.loaded_data import draw_items, draw_test
 from cusal.apps.bench.spec import Spec
+from cusal.apps.bench.store import Store
 from cusal.apps.bench.variants import takes_rows
 from cusal.errors import CusalError, DataError, InvalidInput, UnknownName
 
@@ -36,6 +37,58 @@ def specs_of(folder: Path, text: str) -> list[Spec]:
 def rounds_of(spec: Spec) -> list[int]:
     experiment = Experiment(spec)
     return [record.labelled for record in experiment.rounds(experiment.start())]
+
+
+# One table of the user's own, in place of a suite's tasks.
+
+HOW_TO = Path(__file__).parents[3] / "docs" / "how-to" / "own-table.md"
+
+
+@pytest.fixture
+def measurements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, the current one, with the grid and a table as the how-to page has them: 90 items of 3 classes."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [f"{x},{x * 2},{'abc'[int(x * 3)]}" for x in rng.random(90)]
+    (tmp_path / "measurements.csv").write_text("\n".join(["width,height,label", *rows]) + "\n")
+    write_grid(tmp_path, HOW_TO.read_text().split("```toml\n")[1].split("```")[0])
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [(["mine.toml"], "mine"), (["light", "--set", "dataset=measurements.csv"], "light dataset=measurements.csv")],
+)
+def test_a_table_of_the_users_own_takes_the_place_of_the_tasks(
+    options: list[str], name: str, measurements: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = ["--strategies", "margin,random", "--seeds", "1", "--rounds", "1", "--workers", "1", "--set", "warm_up=10"]
+    monkeypatch.setattr(sys, "argv", ["cusal", "bench", *options, *few])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert not ended.value.code
+    with Store("runs.db", read_only=True) as store:
+        runs, picks = store.runs(), store.picks()
+    assert [(run["dataset"], run["status"]) for run in runs] == [("measurements.csv", "done")] * 2
+    assert {run["experiment"].split(" rounds")[0] for run in runs} == {name}
+    assert {pick["label"] for pick in picks} <= set("abc")
+    assert len(picks) == 20  # a batch of ten from each
+
+
+def test_a_table_that_is_not_there_is_an_error(measurements: Path) -> None:
+    (measurements / "measurements.csv").unlink()
+    with pytest.raises(DataError, match=r"measurements\.csv"):
+        run(read_grid("mine.toml"), place="runs.db", workers=1)
+
+
+def test_a_grid_that_extends_a_suite_changes_all_of_its_tasks(tmp_path: Path) -> None:
+    few = read_grid(write_grid(tmp_path, 'extends = "light"\nfeatures = "tfidf"\n'))
+    assert all("features" not in task for task in few.values["tasks"])
+
+
+def test_a_data_set_that_no_task_would_use_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"leave out dataset = 'mine\.csv'"):
+        specs_of(tmp_path, SHORT.replace("seeds", 'dataset = "mine.csv"\nseeds') + '[[tasks]]\ndataset = "digits"\n')
 
 
 # What a suite is.

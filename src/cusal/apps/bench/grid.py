@@ -9,7 +9,8 @@ A strategy's table holds its name, the `label` that reports show, its settings, 
 `stop = true` ends a run as soon as `session.stopping()` recommends it; `rounds` is then the most that it asks.
 `sweep = {warm_up = [10, 20, 40]}` repeats the grid with each value, as experiments of their own.
 `[on.svhn]` holds what changes when the preset svhn stands in for the one that the grid extends.
-`[[tasks]]` makes it a suite: each table holds a data set and whatever else differs, and is an experiment of its own.
+`[[tasks]]` makes it a suite: each table holds a data set and whatever else differs, and is an experiment of its own. A
+grid that extends a suite changes all of its tasks; one that names a `dataset` is no suite: its runs are on that data.
 """
 
 import itertools
@@ -77,10 +78,7 @@ class Grid:
         for key in changes.keys() & self.values.get("sweep", {}).keys():
             raise InvalidInput(f"{self.name} goes over values of {key} itself; give it others: sweep={{{key}=[...]}}.")
         marks = [f"{key}={changes[key]}" for key in sorted(changes) if key not in NAMELESS]
-        values = self.values | dict(changes)
-        if "tasks" in self.values and "tasks" not in changes:  # a change is for all tasks, whatever each had of its own
-            values["tasks"] = [_without(task, *changes) for task in self.values["tasks"]]
-        return replace(self, name=" ".join([self.name, *marks]), values=values)
+        return replace(self, name=" ".join([self.name, *marks]), values=_changed(self.values, changes))
 
     def choose(self, names: list[str]) -> "Grid":
         """Return the grid with these strategies alone.
@@ -263,7 +261,7 @@ def read_grid(name: str, *, on: str | None = None) -> Grid:
             f"{path.stem} extends no other grid, so --on {on} has nothing to stand in for; leave it out."
         )
     stage = read_grid(on)
-    values = stage.values | own | own.get("on", {}).get(stage.name, {})
+    values = _changed(_changed(stage.values, own), own.get("on", {}).get(stage.name, {}))
     return Grid(f"{path.stem} on {stage.name}", _without(values, "extends", "on"))
 
 
@@ -277,8 +275,21 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     if parent is None:
         return values
     if not parent.endswith(".toml"):
-        return read_grid(parent).values | values
-    return _read(path.parent / parent, (*seen, path.resolve())) | values
+        return _changed(read_grid(parent).values, values)
+    return _changed(_read(path.parent / parent, (*seen, path.resolve())), values)
+
+
+def _changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a grid with changes, each of which is for all tasks, whatever each had of its own.
+
+    With another data set there is one experiment, on that data set: the tasks are gone.
+    """
+    changed = {**values, **changes}
+    if "tasks" in values and "tasks" not in changes:
+        if "dataset" in changes:
+            return _without(changed, "tasks")
+        changed["tasks"] = [_without(task, *changes) for task in values["tasks"]]
+    return changed
 
 
 def _without(values: dict[str, Any], *keys: str) -> dict[str, Any]:
@@ -293,4 +304,6 @@ def _own_values(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # of the syntax, the encoding, or a path that no file can have
         raise DataError(f"the grid {path} is no TOML: {error}.") from None
     check_keys(values, str(path))
+    if "dataset" in values and all("dataset" in task for task in values.get("tasks", [{}])):
+        raise InvalidInput(f"{path}: every task has a data set of its own; leave out dataset = {values['dataset']!r}.")
     return values
