@@ -297,7 +297,7 @@ def test_files_that_are_no_sessions_are_named(tmp_path):
     with pytest.raises(DataError, match="no file"):
         cusal.Session.load(tmp_path / "none", X)
     (tmp_path / "bad").write_bytes(b"not a pickle")
-    with pytest.raises(DataError, match="bad is a file of an earlier version"):
+    with pytest.raises(DataError, match="bad is not a saved"):
         cusal.Session.load(tmp_path / "bad", X)
     with pytest.raises(DataError, match="bad cannot be read"):
         cusal.Session.load(tmp_path / "bad", X, trusted=True)

@@ -138,33 +138,6 @@ def test_features_of_the_users_own_need_trust(tmp_path, monkeypatch):
     assert np.abs(loaded.predict_proba(X[300:400]) - session.predict_proba(X[300:400] ** 2)).max() < 1e-6
 
 
-def test_a_classifier_hidden_in_another_runs_no_code(tmp_path):
-    """A forged head whose fit asks a classifier of items, whose features are any function, about data of the file."""
-    mark = tmp_path / "mark"
-
-    def table(**parts):
-        return {"#": "dict", "of": list(parts.items())}
-
-    def thing(name, **state):
-        return {"#": "object", "class": name, "state": table(**state)}
-
-    runs = thing("cusal.deploy.vectorisers:OwnFunction", function="subprocess:run")
-    items = thing("cusal.deploy.item_classifier:ItemClassifier", _vectoriser=runs, classes_=["a", "b"])
-    plain = {"#": "estimator", "class": "sklearn.linear_model:LogisticRegression", "settings": table()}
-    inner = thing("cusal.recalibration:TemperatureScaled", model=plain, model_=items, temperature_=1.0, classes_=[0, 1])
-    stacked = table(estimators=[{"#": "tuple", "of": ["a", inner]}], cv="prefit")
-    outer = {"#": "estimator", "class": "sklearn.ensemble:StackingClassifier", "settings": stacked}
-    head = table(kind="refit", model=outer, vectors=["touch", str(mark)], sparse=False, numbers=[0, 1])
-    tree = table(kind="cusal.model", format=1, cusal="0", classes=["a", "b"], columns=[0, 1], numbers=2, head=head)
-    tree["of"] += table(features=table(name="vectors", state=table()), recalibration=table(temperature=1.0))["of"]
-    tree["of"][-1][1]["of"].append(["offsets", None])
-    with zipfile.ZipFile(tmp_path / "model.cusal", "w") as archive:
-        archive.writestr("content.json", json.dumps(tree))
-    with pytest.raises(DataError, match=r"ItemClassifier, and reading that runs code.*trusted=True"):
-        load_model(tmp_path / "model.cusal")
-    assert not mark.exists()
-
-
 class Nearest:
     """A model of a user's own, which is neither cusal's nor scikit-learn's."""
 
