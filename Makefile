@@ -157,7 +157,7 @@ $(VENV)/.test: $(INSTALLED) | $(VENV)/bin/python
 	@touch $@ $(VENV)/.demo $(VENV)/.label
 
 # Processes that test at once would each compile what is not in numba's cache.
-$(VENV)/.compiled: $(wildcard src/cusal/calibration/*.py src/cusal/models/_direct_convolution.py) $(VENV)/.test
+$(VENV)/.compiled: $(wildcard src/cusal/calibration/*.py) $(VENV)/.test
 	@echo "Compiling the kernels; this happens once ..."
 	@$(BIN)/python tests/compile_kernels.py
 	@touch $@

@@ -43,7 +43,8 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from cusal.apps.bench import datasets, metrics
+from cusal import metrics
+from cusal.apps.bench import datasets
 from cusal.features import TextFeatures
 from cusal.models import PoolClassifier, TableClassifier
 

@@ -58,9 +58,6 @@ def main() -> None:
         print("scikit-activeml or skorch is not installed: cusal is measured alone")
     load = os.getloadavg()
     hardware = measure({"kind": "hardware"})
-    networks = measure({"kind": "networks"})
-    for name, one in networks.items():
-        print(f"{name}: {one['torch']} microseconds an item with torch's convolutions, {one['direct']} without")
     rows = []
     for pool in map(int, options.pools.split(",")):
         for labels in map(int, options.labels.split(",")):
@@ -68,7 +65,7 @@ def main() -> None:
             rows.append(compare(case, [OURS, THEIRS, PLAIN] if peers else [OURS], options.repeats))
             print(line(rows[-1]), flush=True)
     print(hardware_line(hardware))
-    content = {"settings": settings(load), "hardware": hardware, "networks": networks, "rounds": rows}
+    content = {"settings": settings(load), "hardware": hardware, "rounds": rows}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(content, indent=1) + "\n")
     print(f"written to {options.out}")
@@ -288,41 +285,6 @@ def hardware(case: Case) -> Case:
     }
 
 
-def networks(case: Case) -> Case:
-    """Microseconds of `predict_proba` for an item: in calls too small for the direct convolution, and in one call.
-
-    The two take turns; the ratio is the median over the turns, with the lowest and the highest.
-    """
-    import numpy as np
-
-    from cusal.models.networks import GarmentClassifier, MnistNet
-    from cusal.models.networks._pooling import MANY
-    from cusal.models.torch_classifier import TorchClassifier
-
-    few = MANY - 1
-    items = np.random.default_rng(0).standard_normal((2 * few, 1, 28, 28), dtype=np.float32)
-    result = {}
-    for network in (MnistNet, GarmentClassifier):
-        model = TorchClassifier(network(), epochs=1, random_state=0).fit(items[:20], np.arange(20) % 10)
-        calls = {
-            "torch": lambda model=model: np.concatenate([model.predict_proba(items[s : s + few]) for s in (0, few)]),
-            "direct": lambda model=model: model.predict_proba(items),
-        }
-        difference = np.abs(calls["torch"]() - calls["direct"]()).max()
-        turns = [[fastest(call, repeats=1) for call in calls.values()] for _ in range(9)]
-        ratios = sorted(torch / direct for torch, direct in turns)
-        result[network.__name__] = {
-            name: round(1e6 * min(times) / len(items), 2)
-            for name, times in zip(calls, zip(*turns, strict=True), strict=True)
-        } | {
-            "ratio": round(ratios[len(ratios) // 2], 2),
-            "lowest": round(ratios[0], 2),
-            "highest": round(ratios[-1], 2),
-            "largest_difference": float(f"{difference:.1e}"),
-        }
-    return result
-
-
 def product_seconds(rows: int, inner: int, columns: int) -> float:
     import torch
 
@@ -360,7 +322,7 @@ def settings(load: tuple[float, float, float]) -> Case:
     }
 
 
-KINDS = {OURS: run_ours, THEIRS: run_theirs, PLAIN: run_theirs, "hardware": hardware, "networks": networks}
+KINDS = {OURS: run_ours, THEIRS: run_theirs, PLAIN: run_theirs, "hardware": hardware}
 
 if __name__ == "__main__":
     main()

@@ -225,20 +225,6 @@ def limit() -> str:
     return lines("one thread | Gflop/s | of the large product", rows)
 
 
-@table("one pass")
-def one_pass() -> str:
-    """Networks for small images, with torch's convolutions and with those in one pass."""
-    rows = [
-        [
-            *(name, f"{case['torch']:.1f}", f"{case['direct']:.1f}"),
-            spread([case["lowest"], case["ratio"], case["highest"]]),
-            f"{case['largest_difference']:.0e}".replace("e-0", "e-"),
-        ]
-        for name, case in stored("rounds")["networks"].items()
-    ]
-    return lines("network | torch | in one pass | gain (lowest - highest) | largest difference of a probability", rows)
-
-
 @table("networks")
 def networks() -> str:
     """Layout, precision, compilation."""

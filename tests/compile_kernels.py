@@ -1,10 +1,8 @@
 """Call every numba kernel once, so that the processes that run the tests find it in numba's cache."""
 
 import numpy as np
-import torch
 
 import cusal
-from cusal.models import _direct_convolution
 
 rng = np.random.default_rng(0)
 for classes in (10, 60):  # one kernel for few classes, another for many
@@ -15,4 +13,3 @@ for classes in (10, 60):  # one kernel for few classes, another for many
 
 pool, reference = (rng.dirichlet(np.ones(10), 3000) for _ in range(2))  # enough labelled points to bound errors first
 cusal.query(pool, reference, rng.integers(0, 10, 3000), batch_size=5)
-_direct_convolution.run(torch.zeros(1, 1, 16, 16), [torch.zeros(1, 1, 5, 5)] * 2, [torch.zeros(1)] * 2)

@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from cusal.models.adam import Adam
+from cusal.models.training import Adam
 
 TRAIN = """
 import sys

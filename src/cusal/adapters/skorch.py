@@ -18,7 +18,7 @@ from cusal._checks import as_array, as_count
 from cusal.errors import InvalidInput, NotReady
 from cusal.models import dropout
 from cusal.models.class_labels import number_labels
-from cusal.models.last_hidden import last_hidden
+from cusal.models.torch_classifier import last_hidden
 from cusal.models.training import seeded
 
 TILE = 1024  # rows that the module sees at once

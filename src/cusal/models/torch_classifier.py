@@ -7,7 +7,8 @@ Data stay in memory as one tensor, or on disk if they are lazy, and batches are 
 import copy
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -18,18 +19,18 @@ from sklearn.utils.metaestimators import available_if
 from torch import Tensor, nn
 
 from cusal._checks import as_count
-from cusal.errors import InvalidInput, NotReady, UnknownName
+from cusal._prefetch import read_ahead
+from cusal.errors import InvalidInput, MissingMethod, NotReady, UnknownName
 from cusal.models import dropout, weights_file
 from cusal.models.class_labels import number_labels
-from cusal.models.last_hidden import last_hidden
-from cusal.models.mini_batches import as_items, rows_of
+from cusal.models.mini_batches import as_items, as_values, is_lazy, rows_of
 from cusal.models.module_checks import PROBE, as_module, output_width
 from cusal.models.objectives import Objective, TrainingData
 from cusal.models.objectives.cross_entropy import CrossEntropy
-from cusal.models.tiles import run_tiles
 from cusal.models.training import casting, reset, seeded, train
 
 PLAIN = CrossEntropy()
+TILE_BYTES = 1 << 19  # of input; activations are a few times larger and should stay in the cache with it
 
 Probs = NDArray[np.float64]
 
@@ -395,3 +396,46 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _softmax(logits: Tensor) -> Probs:
     """Return the softmax over the last axis in float64."""
     return np.asarray(torch.softmax(logits.double(), -1).numpy())
+
+
+@contextmanager
+def last_hidden(module: nn.Module) -> Iterator[Callable[[Tensor], Tensor]]:
+    """Yield the function that returns the last hidden layer (rows, width) of a tile of items."""
+    layers = [layer for layer in module.modules() if isinstance(layer, nn.Linear)]
+    if not layers:
+        raise MissingMethod(
+            f"{type(module).__name__} has no nn.Linear layer, so its last hidden layer is unknown; "
+            "end the module with one, or use a strategy without embeddings."
+        )
+    seen: list[Tensor] = []
+    handle = layers[-1].register_forward_pre_hook(lambda layer, inputs: seen.append(inputs[0]))
+    try:
+        yield lambda tile: (module(tile), seen.pop())[1].flatten(1)
+    finally:
+        handle.remove()
+
+
+def run_tiles(
+    function: Callable[[Tensor], Tensor], X: Any, *, item_shape: tuple[int, ...], device: torch.device
+) -> Tensor:
+    """Apply `function` tile by tile, without gradients, and return its rows on the CPU, (n, ...).
+
+    Tiles stay in the processor's cache. A matrix product may round differently in a tile of another size: the last bits
+    of a row's probabilities can depend on the number of rows predicted.
+    """
+    values = as_values(X)
+    if tuple(values.shape[1:]) != item_shape or len(values.shape) == 0:
+        raise InvalidInput(
+            f"X has shape {tuple(values.shape)}; expected (n, {', '.join(map(str, item_shape))}), "
+            "the shape that the model was fitted on."
+        )
+    step = _tile_rows(item_shape, device)
+    starts = range(0, max(len(values), 1), step)  # no rows: one empty tile, which gives the right shape
+    tiles = (rows_of(values, slice(s, s + step), device) for s in starts)
+    with torch.inference_mode():
+        return torch.cat([function(tile).float().cpu() for tile in (read_ahead(tiles) if is_lazy(X) else tiles)])
+
+
+def _tile_rows(item_shape: tuple[int, ...], device: torch.device) -> int:
+    rows = TILE_BYTES // (4 * max(1, int(np.prod(item_shape))))
+    return min(2048, max(16, rows)) if device.type == "cpu" else min(8192, max(256, 16 * rows))

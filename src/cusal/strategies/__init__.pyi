@@ -11,11 +11,15 @@ from cusal.strategies.cusal_listing import CusalListing as CusalListing
 from cusal.strategies.ddu import Ddu as Ddu
 from cusal.strategies.diverse_margin import DiverseMargin as DiverseMargin
 from cusal.strategies.entropy import Entropy as Entropy
+from cusal.strategies.herding import Herding as Herding
 from cusal.strategies.least_calibrated import LeastCalibrated as LeastCalibrated
 from cusal.strategies.least_confidence import LeastConfidence as LeastConfidence
 from cusal.strategies.margin import Margin as Margin
+from cusal.strategies.power_margin import PowerMargin as PowerMargin
+from cusal.strategies.prob_cover import ProbCover as ProbCover
 from cusal.strategies.rand_entropy import RandEntropy as RandEntropy
 from cusal.strategies.random import Random as Random
+from cusal.strategies.typiclust import Typiclust as Typiclust
 from cusal.strategies.weighted_cusal import WeightedCusal as WeightedCusal
 
 __all__: list[str]

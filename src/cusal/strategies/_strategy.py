@@ -25,6 +25,8 @@ class Strategy:
     ----------
     needs_model : bool
         False if the strategy never looks at the model's predictions.
+    needs : frozenset of str
+        What a model or the arrays must offer beside predictions: "embeddings", "samples".
     name : str
         The name by which `cusal.strategies.find` knows the class.
     by_row : bool
@@ -44,6 +46,7 @@ class Strategy:
     """
 
     needs_model: ClassVar[bool] = True
+    needs: ClassVar[frozenset[str]] = frozenset()
     for_whom: ClassVar[str] = ""
 
     def __init_subclass__(cls, **settings: Any) -> None:
