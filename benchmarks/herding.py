@@ -30,6 +30,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 import cusal
+from cusal.apps.bench import datasets
 from cusal.features import sentence_vectors
 from cusal.models import PoolClassifier
 from heads import read_task, searched
@@ -136,11 +137,11 @@ def read(name: str, source: str | Path) -> tuple[Any, Any]:
         table = pd.read_csv(source)
         labels = table.pop("label").to_numpy()
         return table.to_numpy(dtype=float), labels
-    items, labels = read_task(name)
     if name in TEXTS:  # the same ones for all seeds: their vectors are computed once
-        rows = np.sort(np.random.default_rng(0).permutation(len(items))[:TEXTS_READ])
-        return sentence_vectors(list(items[rows])), labels[rows]
-    return items, labels
+        table = pd.read_csv(datasets.data_folder() / "text" / f"{name}.csv.gz")
+        table = table.sample(TEXTS_READ, random_state=0)
+        return sentence_vectors(table["text"].tolist()), table["label"].to_numpy()
+    return read_task(name)
 
 
 def write(path: Path, rows: list[Row]) -> None:

@@ -67,7 +67,11 @@ def test_a_query_carries_scores_and_not_only_indices():
 
 @pytest.mark.parametrize("name", cusal.strategies.names())
 def test_every_strategy_works_with_a_plain_scikit_learn_model(name):
-    model = RandomForestClassifier(20) if "bald" in name else LogisticRegression(max_iter=500)
+    model = (
+        RandomForestClassifier(20)
+        if "samples" in cusal.strategies.find(name).needs
+        else LogisticRegression(max_iter=500)
+    )
     session = digits(name, model=model)
     query = session.ask(7)
     assert len(set(query.indices.tolist()) - set(session.labels)) == 7

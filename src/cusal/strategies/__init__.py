@@ -11,8 +11,11 @@ from typing import Any
 
 from cusal._import_name import import_name, is_import_name
 from cusal.errors import InvalidInput, UnknownName
-from cusal.strategies import _of_skactiveml as _skactiveml
+from cusal.strategies._contract import check_strategy
 from cusal.strategies._strategy import Strategy
+
+# Modules whose `adapted(name)` returns the class that stands for a strategy of another library, by its package.
+ADAPTERS = {"skactiveml": "cusal.adapters._skactiveml_strategies"}
 
 
 def names() -> list[str]:
@@ -58,10 +61,8 @@ def find(name: str) -> type[Strategy]:
     Margin()
     """
     if isinstance(name, str) and is_import_name(name):
-        _skactiveml.check_installed(name)
-        found = import_name(name, "strategy")
-        if _skactiveml.is_theirs(found):
-            return _skactiveml.adapted(found)
+        adapter = ADAPTERS.get(name.split(".")[0])
+        found = importlib.import_module(adapter).adapted(name) if adapter else import_name(name, "strategy")
         if not (isinstance(found, type) and issubclass(found, Strategy)):
             raise InvalidInput(f"{name!r} is not a strategy; expected a class that derives from cusal.Strategy.")
         return found
@@ -138,7 +139,7 @@ def __getattr__(name: str) -> Any:
     return find(known[name])
 
 
-__all__ = sorted(["Strategy", "find", "make", "names", *_class_names()])
+__all__ = sorted(["Strategy", "check_strategy", "find", "make", "names", *_class_names()])
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,5 @@
 # Written by `python -m cusal.strategies`.
+from cusal.strategies._contract import check_strategy as check_strategy
 from cusal.strategies._strategy import Strategy as Strategy
 from cusal.strategies.badge import Badge as Badge
 from cusal.strategies.bald import Bald as Bald

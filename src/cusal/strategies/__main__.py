@@ -12,6 +12,7 @@ def stub() -> str:
     return "\n".join(
         [
             "# Written by `python -m cusal.strategies`.",
+            "from cusal.strategies._contract import check_strategy as check_strategy",
             "from cusal.strategies._strategy import Strategy as Strategy",
             *sorted(imports),
             "",

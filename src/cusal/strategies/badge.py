@@ -43,6 +43,7 @@ class Badge(Strategy):
     """
 
     for_whom: ClassVar[str] = "networks and large batches; with a light model a point behind margin"
+    needs: ClassVar[frozenset[str]] = frozenset({"embeddings"})
 
     def select(self, view: View, batch_size: int) -> Indices:
         gradients = FactorisedGradients(residuals(view.probs), as_points(view.embeddings))

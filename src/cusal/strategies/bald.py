@@ -40,6 +40,7 @@ class Bald(Strategy):
     """
 
     for_whom: ClassVar[str] = "networks with dropout and ensembles whose members disagree"
+    needs: ClassVar[frozenset[str]] = frozenset({"samples"})
 
     samples: int = 10
 

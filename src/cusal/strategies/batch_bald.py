@@ -48,6 +48,7 @@ class BatchBald(Strategy):
     """
 
     for_whom: ClassVar[str] = "small batches from networks with dropout or ensembles; slow for large ones"
+    needs: ClassVar[frozenset[str]] = frozenset({"samples"})
 
     samples: int = 10
     configurations: int = 4096

@@ -51,6 +51,7 @@ class ClusterCusal(_CusalOrder):
     """
 
     for_whom: ClassVar[str] = "studies of calibration that want varied batches"
+    needs: ClassVar[frozenset[str]] = frozenset({"embeddings"})
 
     factor: int = 10
     picks_per_cluster: float = 1

@@ -44,6 +44,7 @@ class ClusterMargin(Strategy):
     """
 
     for_whom: ClassVar[str] = "large batches from pools with near-duplicates; with a light model as good as margin"
+    needs: ClassVar[frozenset[str]] = frozenset({"embeddings"})
 
     factor: int = 10
     picks_per_cluster: float = 1

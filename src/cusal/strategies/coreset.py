@@ -35,6 +35,7 @@ class Coreset(Strategy):
     for_whom: ClassVar[str] = (
         "covering a pool before predictions mean anything; with a light model worse than random items"
     )
+    needs: ClassVar[frozenset[str]] = frozenset({"embeddings"})
 
     def select(self, view: View, batch_size: int) -> Indices:
         centres = view.reference_embeddings

@@ -48,6 +48,7 @@ class Ddu(Strategy):
     """
 
     for_whom: ClassVar[str] = "finding items unlike anything labelled, with a network made for it"
+    needs: ClassVar[frozenset[str]] = frozenset({"embeddings"})
 
     covariance: Covariance = "shared"
     jitter: float = 1e-2

@@ -6,7 +6,8 @@ Hacohen, Dekel and Weinshall (2022), "Active Learning on a Budget: Opposite Stra
     typicality    1 / mean distance to the min(20, cluster size) nearest items of the cluster
     picks         the most typical item of each cluster in turn: fewest labelled items first, then the largest
 
-Predictions play no part. Clusters of fewer than five items come last.
+Predictions play no part. Clusters of fewer than five items come last. Of pools above 20,000 items, 20,000 at random are
+looked at.
 """
 
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
 
 MOST_CLUSTERS, SMALLEST_CLUSTER, NEIGHBOURS = 500, 5, 20
+LOOKED_AT = 20_000  # items, drawn at random from larger pools
 LARGE = 1000  # members of a cluster, drawn at random, among which neighbours are sought
 
 
@@ -44,7 +46,10 @@ class Typiclust(Strategy):
     needs: ClassVar[frozenset[str]] = frozenset({"embeddings"})
 
     def select(self, view: View, batch_size: int) -> Indices:
-        points, labelled = view.embeddings, view.reference_embeddings
+        candidates, labelled = view.candidates, view.reference_embeddings
+        if len(candidates) > max(LOOKED_AT, batch_size):
+            candidates = np.sort(view.rng.choice(candidates, max(LOOKED_AT, batch_size), replace=False))
+        points = view.embeddings_of(candidates)
         together = np.concatenate([points, labelled.astype(points.dtype, copy=False)])
         clusters = k_means(together, min(len(labelled) + batch_size, MOST_CLUSTERS), rng=view.rng)
         order = _visited(clusters, len(points))
@@ -58,7 +63,7 @@ class Typiclust(Strategy):
                 spread = _mean_distance(points[rows], view.rng)
                 best = rows[np.lexsort((rows, spread))[:count]]
                 picks += [(lap, turn, int(row)) for lap, row in enumerate(best)]
-        return view.candidates[np.array([row for _, _, row in sorted(picks)], dtype=np.int64)]
+        return candidates[np.array([row for _, _, row in sorted(picks)], dtype=np.int64)]
 
 
 def _visited(clusters: Indices, open_items: int) -> Indices:

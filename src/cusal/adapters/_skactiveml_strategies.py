@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cusal._checks import as_array
+from cusal._import_name import import_name
 from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput, MissingLibrary, MissingMethod
 from cusal.strategies._strategy import Strategy
@@ -28,20 +29,25 @@ SAMPLES = 10  # members of an ensemble that is made of the model's samples
 EMBEDDINGS_FLAG = "clf_embedding_flag_name"  # the setting that names the argument of `predict_proba`
 
 
-def check_installed(name: str) -> None:
-    """Raise `MissingLibrary` for a name in scikit-activeml where that is not installed."""
-    if name.split(".")[0] == LIBRARY and importlib.util.find_spec(LIBRARY) is None:
+def adapted(name: str) -> type[Strategy]:
+    """Return the class of cusal that stands for the class called "skactiveml.module:Name", or that class if it is ours.
+
+    Raises
+    ------
+    MissingLibrary
+        If scikit-activeml is not installed.
+    InvalidInput
+        If the name cannot be imported, or is a strategy that cusal cannot drive.
+    """
+    if importlib.util.find_spec(LIBRARY) is None:
         raise MissingLibrary(f"the strategy {name!r}", "scikit-activeml")
-
-
-def is_theirs(found: Any) -> bool:
-    """Return whether an object is a class of scikit-activeml's strategies, without importing the library."""
-    bases = found.__mro__ if isinstance(found, type) else ()
-    return any(base.__name__ == THEIR_BASE and base.__module__.split(".")[0] == LIBRARY for base in bases)
+    found = import_name(name, "strategy")
+    theirs = any(base.__name__ == THEIR_BASE for base in getattr(found, "__mro__", ()))
+    return _class_of(found) if theirs else found  # type: ignore[no-any-return]
 
 
 @functools.cache
-def adapted(theirs: type) -> type[Strategy]:
+def _class_of(theirs: type) -> type[Strategy]:
     """Return the class of cusal that stands for a class of theirs."""
     parameters = [p for p in inspect.signature(theirs).parameters.values() if p.name not in DECIDED]
     if any(p.name == "query_strategy" for p in parameters) or "reg" in _query_parameters(theirs):
@@ -61,7 +67,7 @@ def adapted(theirs: type) -> type[Strategy]:
 
 @dataclass(frozen=True)
 class _OfSkactiveml(Strategy):
-    """The base of the classes that `adapted` makes."""
+    """The base of the classes that `adapted` returns."""
 
     theirs: ClassVar[type]
 
@@ -98,7 +104,7 @@ class _OfSkactiveml(Strategy):
 
     def _models(self, view: View, X: Floats, y: Floats, wanted: list[str]) -> dict[str, Any]:
         """Return the classifiers among the arguments of their `query`."""
-        from cusal.strategies._skactiveml_classifier import classifier_of, committee_of
+        from cusal.adapters._skactiveml_classifier import classifier_of, committee_of
 
         predictions = view.answers.predictions  # type: ignore[attr-defined]
         arguments: dict[str, Any] = {}
@@ -147,7 +153,7 @@ def _field(default: Any) -> Any:
 
 
 def _made(theirs: type, settings: dict[str, Any]) -> Strategy:
-    return adapted(theirs)(**settings)
+    return _class_of(theirs)(**settings)
 
 
 def _name(theirs: type) -> str:
