@@ -11,7 +11,7 @@ from typing import Any
 
 from cusal._import_name import import_name, is_import_name
 from cusal.errors import InvalidInput, UnknownName
-from cusal.strategies._contract import check_strategy
+from cusal.strategies._contract import check_strategy as check_strategy
 from cusal.strategies._strategy import Strategy
 
 # Modules whose `adapted(name)` returns the class that stands for a strategy of another library, by its package.
