@@ -43,7 +43,7 @@ def adapted(name: str) -> type[Strategy]:
         raise MissingLibrary(f"the strategy {name!r}", "scikit-activeml")
     found = import_name(name, "strategy")
     theirs = any(base.__name__ == THEIR_BASE for base in getattr(found, "__mro__", ()))
-    return _class_of(found) if theirs else found  # type: ignore[no-any-return]
+    return _class_of(found) if theirs else found
 
 
 @functools.cache

@@ -160,7 +160,7 @@ def explains_its_picks_in_their_order(strategy: Strategy) -> None:
     rows = np.searchsorted(pool.candidates, indices)
     if not np.array_equal(query.indices, indices) or query.strategy != strategy.name:
         _fail(strategy, f"query returns {query.indices.tolist()} of {query.strategy!r}, select {indices.tolist()}")
-    if not np.array_equal(query.confidence, pool.arrays["probs"][rows].max(axis=1)):
+    if not np.array_equal(np.asarray(query.confidence), pool.arrays["probs"][rows].max(axis=1)):
         _fail(strategy, "the query's confidence is not that of its picks; explain must keep their order")
 
 
@@ -229,7 +229,7 @@ class Pool:
     def view(self, strategy: Strategy, seed: int = 0, *, offering: Any = ("embeddings", "samples")) -> View:
         """Return what a strategy sees."""
         names = ["probs", *(name for offer in offering for name in OFFERED[offer])]
-        arrays = {name: self.arrays[name] for name in names}
+        arrays: dict[str, Any] = {name: self.arrays[name] for name in names}
         return View.of_arrays(self.candidates, np.random.default_rng(seed), reference=self.reference, **arrays)
 
 
