@@ -2,14 +2,13 @@
 
     python benchmarks/heads.py                       twelve tasks, three seeds, in some minutes on one core
     python benchmarks/heads.py --tasks digits,vowel --seeds 1
-    python benchmarks/heads.py --tables              eight tables, five seeds, 100 to 400 labels, beside PoolClassifier
 
 A task has a pool of up to 2,500 items and a test set of up to 1,500 others. Labels are drawn at random from the pool;
 `PoolClassifier` sees the rest of it without labels. Accuracy is raw, without recalibration. Tables are standardised,
 texts are `cusal.features.TextFeatures`, images the first 50 principal components; all is fitted to the pool alone.
 "scaled" divides features by their root mean squared norm, dense ones centred. Time is the processor's, of a fit to 100
 labels and of the prediction of the test set; the graph of the pool is made once, before, and counted by itself.
-`--tables` is how `TableClassifier` came to be the default of data frames; what it mixes was chosen on seed 5.
+`benchmarks/regret.py` has `FewLabelClassifier`, the default, on many tables.
 """
 
 import argparse
@@ -34,9 +33,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import softmax
 from scipy.stats import wilcoxon
-from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import PCA
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
@@ -46,14 +44,13 @@ from sklearn.svm import SVC
 from cusal import metrics
 from cusal.apps.bench import datasets
 from cusal.features import TextFeatures
-from cusal.models import PoolClassifier, TableClassifier
+from cusal.models import PoolClassifier
 
 RESULTS = Path(__file__).parent / "results"
 POOL, TEST, COMPONENTS = 2500, 1500, 50
-LABELS, MORE_LABELS = (20, 50, 100, 200), (100, 200, 400)
+LABELS = (20, 50, 100, 200)
 TIMED = 100  # labels
 BASE = "LR, C = 1"
-MORE_TABLES = {"breast_cancer": load_breast_cancer, "wine": load_wine}
 TABLES = ("dna", "image_segment", "letter", "pendigits", "shuttle", "vowel")
 TEXTS = ("sms_spam", "ag_news_test7600", "banking77")
 IMAGES = ("digits", "mnist", "fashion_mnist")
@@ -76,14 +73,9 @@ def main() -> None:
     parser.add_argument("--tasks", default=",".join((*TABLES, *TEXTS, *IMAGES)), help="names, separated by commas")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--tables", action="store_true", help="compare what is there for tables with many labels")
     parser.add_argument("--out", type=Path, default=RESULTS / "heads.json")
     options = parser.parse_args()
     heads, counts, base = tuple(HEADS), LABELS, BASE
-    if options.tables:
-        heads, counts, base = FOR_TABLES, MORE_LABELS, FOR_TABLES[0]
-        options.tasks, options.seeds = ",".join((*TABLES, *MORE_TABLES)), 5
-        options.out = RESULTS / "heads_tables.json"
     warnings.filterwarnings("ignore", message="The number of unique classes")  # few labels of many classes
     warnings.filterwarnings("ignore", category=FitFailedWarning)  # a fold whose other items are of one class
     names, seeds = options.tasks.split(","), range(options.first_seed, options.first_seed + options.seeds)
@@ -109,8 +101,6 @@ def main() -> None:
 
 def read_task(name: str) -> tuple[Any, NDArray[Any]]:
     """Return all items of a data set and their labels."""
-    if name in MORE_TABLES:
-        return MORE_TABLES[name](return_X_y=True)  # type: ignore[no-any-return]
     if name in IMAGES:
         data = datasets.load(name)
         return np.asarray(data.train).reshape(len(data.train), -1), np.asarray(data.train_labels)
@@ -148,7 +138,7 @@ def measure(name: str, seed: int, task: Task, heads: Sequence[str], counts: Sequ
     for labels in (count for count in counts if count < len(task.order)):
         for head in heads:
             started = time.process_time()
-            predict, classes = (HEADS | HEADS_OF_TABLES)[head](task, labels)
+            predict, classes = HEADS[head](task, labels)
             fitted = time.process_time()
             probs = predict(task.test)
             times = {"fit_ms": 1e3 * (fitted - started), "predict_ms": 1e3 * (time.process_time() - fitted)}
@@ -222,11 +212,6 @@ HEADS: dict[str, Callable[[Task, int], Fitted]] = {
     "SVM": fit_support_vectors,
     "PoolClassifier": fit_pooled,
     "PoolClassifier, no pool": lambda task, labels: fit_plain(PoolClassifier, task, labels),
-}
-FOR_TABLES = ("PoolClassifier", "ExtraTrees", "TableClassifier")
-HEADS_OF_TABLES: dict[str, Callable[[Task, int], Fitted]] = {
-    "ExtraTrees": partial(fit_plain, partial(ExtraTreesClassifier, random_state=0)),
-    "TableClassifier": partial(fit_pooled, model=partial(TableClassifier, random_state=0)),
 }
 
 

@@ -4,7 +4,7 @@
 
 2,500 texts as they are, 20 random first labels, ten batches of 10; mean accuracy on 1,500 other texts with 30, 60, 90
 and 120 labels. "pipeline" is `make_pipeline(TextFeatures(), PoolClassifier())`, which learns its words from the
-labelled texts alone and knows no pool; the default, `PoolPipeline`, learns both from all texts.
+labelled texts alone and knows no pool; the default learns both from all texts.
 """
 
 import argparse

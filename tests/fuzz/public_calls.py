@@ -170,8 +170,9 @@ def _classes() -> dict[str, Call]:
         "models.Ensemble": (_fit(models.Ensemble), {"model": LogisticRegression()}),
         "models.PoolClassifier": (_fit(models.PoolClassifier), {
             "neighbours": 3, "smoothing": 0.5, "C": 50.0, "standardise": "auto"}),
-        "models.TableClassifier": (_fit(models.TableClassifier), {
-            "least_labels": 10, "random_state": 0}),
+        "models.FewLabelClassifier": (_fit(models.FewLabelClassifier), {
+            "experts": ["kernel", "lda"], "features": "auto", "classes": [0, 1, 2], "random_share": 1.0,
+            "random_state": 0}),
         "models.Uncalibrated": (_fit(models.Uncalibrated), {"model": LogisticRegression(), "spread": 10.0}),
         "recalibration.TemperatureScaled": (_fit(recalibration.TemperatureScaled), {
             "model": LogisticRegression(), "method": "cross-fit", "random_state": 0}),
@@ -203,7 +204,7 @@ def _fitted() -> dict[str, Call]:
     found = {}
     kinds = {
         "models.PoolClassifier": model(models.PoolClassifier, neighbours=3),
-        "models.TableClassifier": model(models.TableClassifier, trees=3, least_labels=5, random_state=0),
+        "models.FewLabelClassifier": model(models.FewLabelClassifier, experts=["ridge", "lda"], random_state=0),
         "models.Ensemble": model(models.Ensemble, model=LogisticRegression()),
         "recalibration.TemperatureScaled": model(
             recalibration.TemperatureScaled, model=LogisticRegression(), method="cross-fit"

@@ -19,6 +19,7 @@ from cusal.errors import CusalError
 from cusal.models import PoolClassifier, _neighbours, _smoothed_pool
 from cusal.models._encoding import Encoding
 from cusal.models._neighbours import Neighbours
+from cusal.models._points import Points
 from cusal.models._row_hashes import row_hashes
 
 
@@ -91,7 +92,7 @@ def test_the_probabilities_are_those_of_the_formula(digits):
 
     def kernel(left, right):
         squared = ((left[:, None] - right) ** 2).sum(2)
-        return (left @ right.T + np.exp(-model.gamma_ * squared)) / 2
+        return (left @ right.T + np.exp(-model.head_.anchors.gamma * squared)) / 2
 
     U, new = model.embed(X[:60]).astype(float), model.embed(X[400:450]).astype(float)
     values, vectors = np.linalg.eigh(kernel(U, U))
@@ -194,9 +195,9 @@ def test_sparse_rows_stay_sparse_and_count():
     X, y = text_rows()
     model = PoolClassifier().fit(X[:40], y[:40], unlabelled=X[40:])
     assert model.embed(X).shape == (120, 100)
-    K = model._kernel(model.embed(X[:2]), model.encoding_.sparse(X[:2]))
+    K = model.head_.anchors.mixed(Points(model.space_, X[:2]))
     S, U = X / np.sqrt(X.multiply(X).sum() / 120), model.embed(X).astype(float)
-    rbf = np.exp(-model.gamma_ * ((U[:2, None] - U[:40]) ** 2).sum(2))
+    rbf = np.exp(-model.head_.anchors.gamma * ((U[:2, None] - U[:40]) ** 2).sum(2))
     np.testing.assert_allclose(K, ((S[:2] @ S[:40].T).toarray() + U[:2] @ U[:40].T + rbf) / 3, atol=1e-5)
 
 

@@ -60,7 +60,7 @@ def test_sparse_texts_come_back_to_a_millionth(tmp_path):
 
 def test_what_can_be_computed_is_not_in_the_file(tmp_path):
     model = PoolClassifier().fit(X[:50], Y[:50], unlabelled=X[50:1500])
-    pool = to_state(model)["pool"]
+    pool = to_state(model)["space"]["pool"]
     assert "U" not in pool
     assert pool["A"].dtype == np.float32
     other = through_a_file(model, tmp_path / "model")

@@ -402,7 +402,7 @@ def test_a_strategy_of_ones_own_is_named_by_module_and_class(tmp_path, monkeypat
 
 def test_a_session_without_a_model_takes_one_for_few_labels(tmp_path):
     session = cusal.Session(X[:400])
-    assert type(session.model).__name__ == "PoolClassifier"
+    assert type(session.model).__name__ == "FewLabelClassifier"
     for _ in range(3):
         query = session.ask(20)
         session.tell(query.indices, Y[query.indices])

@@ -48,7 +48,7 @@ def sentence_vectors(texts: Iterable[str]) -> Vectors:
     ::
 
         X = cusal.features.sentence_vectors(["Where is my card?", "My card has not arrived."])
-        session = cusal.Session(X, cusal.models.PoolClassifier())
+        session = cusal.Session(X, cusal.models.FewLabelClassifier())
     """
     checked = as_texts(texts)
     vectors = np.empty((len(checked), WIDTH), dtype=np.float32)

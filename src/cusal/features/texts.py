@@ -22,7 +22,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn texts into TF-IDF rows of words and of pieces of words with two to four letters.
 
     The pieces recognise inflected, compound and misspelt words, and languages that do not separate words. Sparse rows
-    suit `cusal.models.PoolClassifier` and linear models; `dense=True` returns their first singular components, for
+    suit `cusal.models.FewLabelClassifier` and linear models; `dense=True` returns their first singular components, for
     models that need few columns.
 
     Parameters

@@ -1,12 +1,11 @@
-from . import networks, objectives
+from . import experts, networks, objectives
 from .ensemble import Ensemble
+from .few_label_classifier import FewLabelClassifier
 from .objectives._objective import Objective, Training, TrainingData
 from .objectives.augmented import Augmented
 from .objectives.cross_entropy import CrossEntropy
 from .objectives.energy import Energy
 from .pool_classifier import PoolClassifier
-from .pool_pipeline import PoolPipeline
-from .table_classifier import TableClassifier
 from .torch_classifier import TorchClassifier
 from .uncalibrated import Uncalibrated
 
@@ -15,14 +14,14 @@ __all__ = [
     "CrossEntropy",
     "Energy",
     "Ensemble",
+    "FewLabelClassifier",
     "Objective",
     "PoolClassifier",
-    "PoolPipeline",
-    "TableClassifier",
     "TorchClassifier",
     "Training",
     "TrainingData",
     "Uncalibrated",
+    "experts",
     "networks",
     "objectives",
 ]

@@ -5,16 +5,11 @@ pool. What a second of computing brings back is left out.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
-from cusal.models._encoding import Encoding
-from cusal.models._smoothed_pool import SmoothedPool
+from cusal.models._points import Space
+from cusal.models.experts.kernel import Kernel
 from cusal.models.pool_classifier import PoolClassifier
-
-FITTED = ("classes_", "n_features_in_", "labelled_", "labelled_rows_", "gamma_", "dual_coef_", "intercept_")
 
 
 def to_state(model: PoolClassifier) -> dict[str, Any]:
@@ -24,22 +19,18 @@ def to_state(model: PoolClassifier) -> dict[str, Any]:
     >>> to_state(model)["settings"]["C"], from_state(to_state(model)).predict([[0.9]])
     (2.0, array([1]))
     """
-    encoding = asdict(model.encoding_)
-    if encoding["sparse_scale"] is not None:  # (terms, components): by far the largest part of texts
-        encoding["directions"] = encoding["directions"].astype(np.float32)
     return {
         "settings": model.get_params(),
-        "fitted": {name: getattr(model, name) for name in FITTED},
-        "encoding": encoding,
-        "pool": None if model.pool_ is None else model.pool_.state(),
+        "fitted": {"classes_": model.classes_, "n_features_in_": model.n_features_in_},
+        "space": model.space_.state(),
+        "head": model.head_.state(),
     }
 
 
 def from_state(state: Mapping[str, Any]) -> PoolClassifier:
     """Return the fitted classifier of `to_state`."""
     model = PoolClassifier(**state["settings"])
-    for name in FITTED:
-        setattr(model, name, state["fitted"][name])
-    model.encoding_ = Encoding(**state["encoding"])
-    model.pool_ = None if state["pool"] is None else SmoothedPool.restore(state["pool"], model.encoding_)
+    for name, value in state["fitted"].items():
+        setattr(model, name, value)
+    model.space_, model.head_ = Space.from_state(state["space"]), Kernel.from_state(state["head"])
     return model

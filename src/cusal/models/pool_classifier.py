@@ -1,23 +1,13 @@
-"""A kernel classifier for few labels, on features smoothed over the whole pool.
-
-    K(x, z) = (u(x)'u(z) + exp(-gamma |u(x) - u(z)|^2)) / 2       dense items
-    K(x, z) = (s(x)'s(z) + u(x)'u(z) + exp(...)) / 3              sparse items, s their scaled rows
-    F = V sqrt(w) of K = V diag(w) V' on the labelled items, centred; a logistic regression on F
-
-u are the smoothed features of `_smoothed_pool`; without a pool, the encoded ones of `_encoding`. gamma is one over the
-median squared distance of 400 items. A prediction needs K(x, labelled) alone: F(x) coef = K(x, labelled) dual.
-"""
+"""A kernel classifier for few labels, on features smoothed over the whole pool: `cusal.models.experts.kernel` alone."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
-from scipy.sparse import csr_matrix, issparse, vstack
-from scipy.special import expit, softmax
+from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,12 +16,11 @@ from cusal._items import Subset, take
 from cusal._types import Floats
 from cusal.errors import InvalidInput
 from cusal.models import _sklearn_checks
-from cusal.models._encoding import Encoding, Standardise
-from cusal.models._neighbours import squared_distances
-from cusal.models._smoothed_pool import Settings, SmoothedPool, smoothed_pool
+from cusal.models._encoding import Standardise
+from cusal.models._points import Anchors, Points, Space
+from cusal.models._smoothed_pool import Settings, SmoothedPool
+from cusal.models.experts.kernel import Kernel
 
-MEDIAN_ITEMS = 400
-LEAST_EIGENVALUE = 1e-10  # of the largest: what is smaller is rounding
 TILE = 8192  # items that are predicted together
 
 
@@ -64,6 +53,10 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Columns of the items.
     pool_ : SmoothedPool or None
         The features of the pool of the last fit. Copies of the model share it.
+    space_ : Space
+        How items become points.
+    head_ : Kernel
+        The classifier of the points.
 
     Examples
     --------
@@ -131,11 +124,18 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"the labels are all of one class, {self.classes_.tolist()[0]!r}; expected two or more: label items "
                 "of another."
             )
-        pool = None if unlabelled is None else self._whole_pool(X, unlabelled)
-        self.pool_: SmoothedPool | None = None if pool is None else smoothed_pool(pool, settings)
-        self.encoding_ = self.pool_.encoding if self.pool_ else Encoding.learn(X, self.standardise)
-        self._fit_head(X, numbers)
+        pool = None if unlabelled is None else whole_rows(X, unlabelled, self._checked)
+        self.space_ = Space.learn(X, pool, settings)
+        points = Points(self.space_, X)
+        anchors = Anchors.at(points, self.space_.gamma(points.features))
+        self.head_ = Kernel(self.C)
+        self.head_.fit_head(anchors, anchors.mixed(points), numbers)
         return self
+
+    @property
+    def pool_(self) -> SmoothedPool | None:
+        """The features of the pool of the last fit. Copies of the model share it."""
+        return self.space_.pool
 
     def _settings(self) -> Settings:
         numbers = is_whole(self.neighbours) and is_real(self.smoothing)
@@ -148,75 +148,15 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return Settings(self.neighbours, self.smoothing, self.standardise)
 
-    def _whole_pool(self, X: Any, unlabelled: Any) -> Any:
-        """Return labelled and unlabelled items as one matrix; the whole data set where a session gives part of one."""
-        if isinstance(unlabelled, Subset):
-            return self._checked(take(unlabelled.items, slice(None)))
-        if not (unlabelled.shape[0] if hasattr(unlabelled, "shape") else len(unlabelled)):
-            return X
-        others = self._checked(unlabelled)
-        if issparse(X) != issparse(others):
-            raise InvalidInput(
-                "of labelled and unlabelled items one is sparse and the other dense; give both in the same form."
-            )
-        return vstack([X, others], format="csr") if issparse(X) else np.concatenate([X, others])
-
     def _checked(self, X: Any) -> Any:
         return _sklearn_checks.validate(self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32))
-
-    def _fit_head(self, X: Any, numbers: NDArray[np.int64]) -> None:
-        self.labelled_ = self._features(X).astype(np.float64)
-        rows = self.encoding_.sparse(X)
-        # Plain arrays, so that a saved session can hold them.
-        self.labelled_rows_ = None if rows is None else (rows.data, rows.indices, rows.indptr, rows.shape)
-        distances = squared_distances(*[self._sample().astype(np.float64)] * 2)
-        apart = distances[np.triu_indices(len(distances), 1)]
-        self.gamma_ = 1 / (float(np.median(apart)) or 1.0)
-        # (labelled, labelled) = V diag(w) V'
-        values, vectors = linalg.eigh(self._kernel(self.labelled_, rows))
-        kept = values > LEAST_EIGENVALUE * max(values[-1], LEAST_EIGENVALUE)
-        values, vectors = values[kept], vectors[:, kept]
-        F = vectors * np.sqrt(values)
-        centre = F.mean(axis=0)
-        head = LogisticRegression(C=self.C, class_weight="balanced", max_iter=2000)
-        head.fit(F - centre, numbers)
-        self.dual_coef_ = (vectors / np.sqrt(values)) @ head.coef_.T  # (labelled, classes, or 1 of two)
-        self.intercept_ = head.intercept_ - head.coef_ @ centre
-
-    def _features(self, X: Any) -> Floats:
-        return self.encoding_.dense(X) if self.pool_ is None else self.pool_.features(X)
-
-    def _sample(self) -> Floats:
-        if self.pool_ is not None:
-            return self.pool_.sample(MEDIAN_ITEMS)
-        step = -(-len(self.labelled_) // MEDIAN_ITEMS)
-        return self.labelled_[::step]
-
-    def _kernel(self, features: Floats, rows: Any) -> Floats:
-        """Return K between items and the labelled ones, (items, labelled)."""
-        kernel = np.exp(-self.gamma_ * squared_distances(features, self.labelled_))
-        kernel += features @ self.labelled_.T
-        if rows is None or self.labelled_rows_ is None:
-            return kernel / 2
-        labelled = csr_matrix(self.labelled_rows_[:3], shape=self.labelled_rows_[3])
-        kernel += (rows @ labelled.T).toarray()
-        return kernel / 3
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, (items, classes), its columns in the order of `classes_`."""
         check_is_fitted(self)
         X = self._checked(X)
-        scores = np.concatenate([self._scores(X[start : start + TILE]) for start in range(0, X.shape[0], TILE)])
-        if scores.shape[1] == 1:
-            scores = expit(scores)
-            return np.hstack([1 - scores, scores])
-        probs: NDArray[np.float64] = softmax(scores, axis=1)
-        return probs
-
-    def _scores(self, X: Any) -> Floats:
-        kernel = self._kernel(self._features(X), self.encoding_.sparse(X))
-        scores: Floats = kernel @ self.dual_coef_ + self.intercept_
-        return scores
+        tiles = (X[start : start + TILE] for start in range(0, X.shape[0], TILE))
+        return np.concatenate([self.head_.predict_proba(Points(self.space_, tile)) for tile in tiles])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each item, (items,)."""
@@ -227,4 +167,18 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def embed(self, X: Any) -> Floats:
         """Return the smoothed features of items, (items, features), in which strategies look for variety."""
         check_is_fitted(self)
-        return self._features(self._checked(X))
+        return self.space_.features(self._checked(X))
+
+
+def whole_rows(X: Any, unlabelled: Any, checked: Callable[[Any], Any]) -> Any:
+    """Return labelled and unlabelled items as one matrix; the whole data set where a session gives part of one."""
+    if isinstance(unlabelled, Subset):
+        return checked(take(unlabelled.items, slice(None)))
+    if not (unlabelled.shape[0] if hasattr(unlabelled, "shape") else len(unlabelled)):
+        return X
+    others = checked(unlabelled)
+    if issparse(X) != issparse(others):
+        raise InvalidInput(
+            "of labelled and unlabelled items one is sparse and the other dense; give both in the same form."
+        )
+    return vstack([X, others], format="csr") if issparse(X) else np.concatenate([X, others])

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from cusal._arguments import is_hashable
-from cusal._items import are_texts, is_frame
 from cusal._protocol import Model
 from cusal.errors import InvalidInput, MissingMethod, UnknownName
 
@@ -34,18 +33,10 @@ def as_model(model: Any) -> Model:
 
 
 def default_model(items: Any) -> Model:
-    """Return the model for few labels: `PoolClassifier`, of texts on their features; of frames `TableClassifier`."""
-    from cusal.models import PoolClassifier, PoolPipeline, TableClassifier  # loads scikit-learn, as the next do
+    """Return the model for few labels, of items of any kind."""
+    from cusal.models import FewLabelClassifier  # loads scikit-learn
 
-    if are_texts(items):
-        from cusal.features import TextFeatures
-
-        return PoolPipeline(TextFeatures(), PoolClassifier())
-    if is_frame(items):
-        from cusal.features import TableFeatures
-
-        return PoolPipeline(TableFeatures(), TableClassifier())
-    return PoolClassifier()
+    return FewLabelClassifier()
 
 
 def as_pairs(labelled: Any, items: Any) -> tuple[Any, Any]:

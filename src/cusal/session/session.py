@@ -55,8 +55,7 @@ class Session(Resumable):
         The whole data set, (n, ...). Indices are always positions in it. A torch or Hugging Face data set that takes
         one integer at a time is fine.
     model : object with fit(X, y) and predict_proba(X), optional
-        By default `cusal.models.PoolClassifier`, made for few labels; of texts on their features, and of data frames
-        `cusal.models.TableClassifier` on theirs.
+        By default `cusal.models.FewLabelClassifier`, made for few labels, of texts and data frames on their features.
         A scikit-learn classifier as it is, or a torch module in `cusal.models.TorchClassifier`. The session works on a
         copy, `session.model`, which is fitted to class numbers.
     strategy : str or Strategy, default "diverse_margin"
