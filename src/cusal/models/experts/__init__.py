@@ -40,3 +40,7 @@ def find(name: str) -> type[Expert]:
     module = importlib.import_module(f"{__name__}.{name}")
     found: type[Expert] = getattr(module, name.title())
     return found
+
+
+def __dir__() -> list[str]:
+    return __all__
