@@ -15,7 +15,8 @@ import numpy as np
 
 from cusal.audit.answer_tables import tell_verified
 from cusal.audit.command import Request, run
-from cusal.audit.prediction_table import Columns, read_predictions
+from cusal.audit.prediction_table import read_predictions
+from cusal.tables import NamedColumns
 
 OUT = Path(__file__).parent / "results" / "audit_example.txt"
 
@@ -78,7 +79,7 @@ def check(source: Path, target: Path, truth: dict[str, str]) -> None:
 
 
 def the_truth(predictions: str, labels: list[str], truth: dict[str, str]) -> str:
-    table = read_predictions(predictions, Columns())
+    table = read_predictions(predictions, NamedColumns())
     audit = table.audit(seed=0)
     tell_verified(audit, table.ids, labels)
     right = np.array([label == truth[one] for one, label in zip(table.ids, table.labels, strict=True)])

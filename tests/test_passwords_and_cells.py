@@ -11,11 +11,11 @@ pytest.importorskip("sqlalchemy")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cusal._cells import plain_cell, safe_cell
 from cusal.apps.bench.store import Store
 from cusal.apps.label.server.token_file import token_of
 from cusal.apps.label.store import Project
 from cusal.errors import CusalError, ProjectError, StoreError, without_passwords
+from cusal.tables import plain_cell, safe_cell
 
 SECRET = "s3cret"
 URLS = [

@@ -19,6 +19,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_e
 data_app = typer.Typer(no_args_is_help=True, help="List the data sets, find their folder, download them.")
 app.add_typer(data_app, name="data")
 
+NO_HEADER = "The first line of a CSV is a row and names no columns. By default that is found."
 DataName = Annotated[str, typer.Argument(help="The name of a data set: see cusal data list.")]
 
 
@@ -63,7 +64,7 @@ adapter_options.add_to(app)
 
 @app.command()
 def label(
-    data: Annotated[str, typer.Argument(help="A folder of images, or a table: CSV, TSV, JSONL or Parquet.")],
+    data: Annotated[str, typer.Argument(help="A folder of images, or a table: CSV, TSV, JSONL, Parquet, or .txt.")],
     classes: Annotated[str | None, typer.Option(help="Names of classes, separated by commas. More can follow.")] = None,
     text: Annotated[str | None, typer.Option(help="The column with the text. By default it is found.")] = None,
     known: Annotated[str | None, typer.Option("--label", help="A column with labels that are known already.")] = None,
@@ -88,7 +89,8 @@ def label(
         bool, typer.Option("--audit", help="DATA is a table of predictions, as for cusal audit: check them.")
     ] = False,
     confidence: Annotated[str | None, typer.Option(help="With --audit: the column of the confidence.")] = None,
-    key: Annotated[str | None, typer.Option("--id", help="With --audit: the column of the id.")] = None,
+    key: Annotated[str | None, typer.Option("--id", help="The column of the id. By default it is found.")] = None,
+    no_header: Annotated[bool, typer.Option("--no-header", help=NO_HEADER)] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """Label images or texts in the browser, while a model learns and chooses what to ask.
@@ -103,11 +105,12 @@ def label(
     """
     from cusal.apps.label.command import Listening, Options, SourceOptions, label
 
+    header = False if no_header else None
     named = {"batch": batch, "budget": budget, "overlap": overlap, "features": features, "model": model, "seed": seed}
     options = Options(
         data,
         store=store,
-        source=SourceOptions(text, known, folders_are_labels, labels, audit, confidence, key),
+        source=SourceOptions(text, known, folders_are_labels, labels, audit, confidence, key, header),
         classes=tuple(classes.split(",")) if classes else (),
         changes={name: value for name, value in named.items() if value is not None},
     )
@@ -193,6 +196,7 @@ def audit(
     confidence: Annotated[str | None, typer.Option(help="The column of the confidence, if it is not found.")] = None,
     key: Annotated[str | None, typer.Option("--id", help="The column of the id, if it is not found.")] = None,
     text: Annotated[str | None, typer.Option(help="The column of the text or image path, if it is not found.")] = None,
+    no_header: Annotated[bool, typer.Option("--no-header", help=NO_HEADER)] = False,
     seed: Annotated[int, typer.Option(help="Of the order of checking: keep it from day to day.", min=0)] = 0,
 ) -> None:
     """Say how good given predictions are, or how far a judge can be trusted, and which items to check next.
@@ -202,9 +206,9 @@ def audit(
     In Python: cusal.Audit(probs).ask(50)
     """
     from cusal.audit.command import Request, run
-    from cusal.audit.prediction_table import Columns
+    from cusal.tables import NamedColumns
 
-    columns = Columns(label, confidence, key, text)
+    columns = NamedColumns(text, label, key, confidence, header=False if no_header else None)
     found = run(
         Request(
             predictions,

@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from cusal.audit.answer_tables import tell_verified
-from cusal.audit.prediction_table import Columns, read_predictions
+from cusal.audit.prediction_table import read_predictions
 from cusal.cli import app
 from cusal.errors import CusalError, DataError, UnknownName
+from cusal.tables import NamedColumns
 
 NAMES = np.array(["cat", "dog", "=owl"])
 
@@ -97,16 +98,16 @@ def test_probabilities_by_class_name_and_log_probabilities_and_percentages(tmp_p
     (tmp_path / "probs.jsonl").write_text(
         "".join(json.dumps({"key": i, "cat": p, "dog": q}) + "\n" for i, (p, q) in enumerate(probs))
     )
-    table = read_predictions(str(tmp_path / "probs.jsonl"), Columns())
+    table = read_predictions(str(tmp_path / "probs.jsonl"), NamedColumns())
     assert table.labels == ["cat", "dog"]
     assert list(table.confidence) == [0.7, 0.8]
     with gzip.open(tmp_path / "logs.csv.gz", "wt") as file:
         file.write("id,answer,logprob\n1,cat,-0.1\n2,dog,\n")
-    logs = read_predictions(str(tmp_path / "logs.csv.gz"), Columns())
+    logs = read_predictions(str(tmp_path / "logs.csv.gz"), NamedColumns())
     assert logs.confidence[0] == pytest.approx(np.exp(-0.1))
     assert np.isnan(logs.confidence[1])
     (tmp_path / "percent.tsv").write_text("id\tlabel\tscore\n1\tcat\t87\n2\tdog\t55\n")
-    assert list(read_predictions(str(tmp_path / "percent.tsv"), Columns()).confidence) == [0.87, 0.55]
+    assert list(read_predictions(str(tmp_path / "percent.tsv"), NamedColumns()).confidence) == [0.87, 0.55]
 
 
 @pytest.mark.needs("pyarrow")
@@ -117,7 +118,7 @@ def test_parquet_is_read_too(tmp_path):
     parquet.write_table(
         pyarrow.table({"id": [1, 2], "prediction": ["a", "b"], "score": [0.5, 0.9]}), tmp_path / "p.parquet"
     )
-    assert read_predictions(str(tmp_path / "p.parquet"), Columns()).labels == ["a", "b"]
+    assert read_predictions(str(tmp_path / "p.parquet"), NamedColumns()).labels == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_parquet_is_read_too(tmp_path):
 def test_a_table_that_does_not_fit_is_refused_in_one_line(tmp_path, content, message):
     (tmp_path / "bad.csv").write_text(content)
     with pytest.raises(DataError, match=message):
-        read_predictions(str(tmp_path / "bad.csv"), Columns())
+        read_predictions(str(tmp_path / "bad.csv"), NamedColumns())
 
 
 def test_answers_that_do_not_fit_are_refused(tmp_path):
@@ -159,10 +160,10 @@ def test_a_column_that_is_not_there_and_a_file_that_is_not_there(tmp_path):
     rows, _ = made(5)
     write_csv(tmp_path / "p.csv", rows)
     with pytest.raises(UnknownName, match="did you mean 'city'"):
-        read_predictions(str(tmp_path / "p.csv"), Columns(label="citty"))
+        read_predictions(str(tmp_path / "p.csv"), NamedColumns(label="citty"))
     for missing in ("no.csv", "p.xlsx"):
         with pytest.raises(DataError):
-            read_predictions(str(tmp_path / missing), Columns())
+            read_predictions(str(tmp_path / missing), NamedColumns())
 
 
 def test_damaged_tables_give_a_clear_error_or_are_read(tmp_path):
@@ -176,7 +177,7 @@ def test_damaged_tables_give_a_clear_error_or_are_read(tmp_path):
             place = int(rng.integers(len(content)))
             (tmp_path / name).write_bytes(content[:place] + bytes([rng.integers(256)]) + content[place + 1 :])
             try:
-                read_predictions(str(tmp_path / name), Columns())
+                read_predictions(str(tmp_path / name), NamedColumns())
             except CusalError:
                 continue
 
@@ -190,7 +191,7 @@ def test_accepted_predictions_are_no_answers(tmp_path):
     ]
     answers[1]["right"] = "unsure"  # nobody can check it: its file is gone
     write_csv(tmp_path / "export.csv", answers)
-    table = read_predictions(str(tmp_path / "p.csv"), Columns())
+    table = read_predictions(str(tmp_path / "p.csv"), NamedColumns())
     audit = table.audit(0)
     assert len(tell_verified(audit, table.ids, [str(tmp_path / "export.csv")]).answers) == 31
     assert audit.answers[1] is None

@@ -5,14 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from cusal.audit.prediction_table import Columns, read_predictions
+from cusal.audit.prediction_table import read_predictions
 from cusal.errors import DataError
+from cusal.tables import NamedColumns
 
 
 def read(tmp_path, *objects):
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in objects))
-    return read_predictions(str(path), Columns())
+    return read_predictions(str(path), NamedColumns())
 
 
 @pytest.mark.parametrize(
@@ -58,4 +59,4 @@ def test_log_probabilities_by_class_name_and_the_confidence_of_the_label_that_wa
 def test_a_confidence_out_of_range_names_its_column(tmp_path):
     (tmp_path / "p.csv").write_text("id,label,confidence\n1,cat,-3\n2,dog,1.7\n")
     with pytest.raises(DataError, match=r"column confidence goes from -3 to 1\.7"):
-        read_predictions(str(tmp_path / "p.csv"), Columns())
+        read_predictions(str(tmp_path / "p.csv"), NamedColumns())

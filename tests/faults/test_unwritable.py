@@ -16,9 +16,10 @@ from cusal.apps.bench.report import Curves, write_curves
 from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import Store
 from cusal.apps.label import NewItem, Project, Settings, write_export
-from cusal.audit.prediction_table import Columns, read_predictions
+from cusal.audit.prediction_table import read_predictions
 from cusal.audit.report import write_report
 from cusal.errors import CusalError, DataError
+from cusal.tables import NamedColumns
 
 ITEMS = np.random.default_rng(0).normal(size=(60, 3))
 LABELS = (ITEMS[:, 0] > 0).astype(int)
@@ -59,7 +60,7 @@ def write_file(request: pytest.FixtureRequest, sources: Path) -> Write:
     if request.param == "audit":
         return cusal.Audit(PROBS).save
     if request.param == "audit report":
-        table = read_predictions(str(sources / "said.csv"), Columns())
+        table = read_predictions(str(sources / "said.csv"), NamedColumns())
         return lambda path: write_report(str(path), cusal.Audit(PROBS), table)
     if request.param == "model":
         torch = pytest.importorskip("torch")

@@ -32,10 +32,11 @@ from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import ExportedRuns, Store
 from cusal.apps.label import NewItem, Predictions, Project, Settings
 from cusal.apps.label.export.session_model import model_of
-from cusal.audit.prediction_table import Columns, read_predictions
+from cusal.audit.prediction_table import read_predictions
 from cusal.deploy.model_file import model_state, write_model
 from cusal.deploy.vectorisers import Given
 from cusal.session.packed_session import pack, unpack
+from cusal.tables import NamedColumns
 
 COUNTS: Counter[str] = Counter()
 Reader = Callable[[Path], Any]
@@ -90,8 +91,8 @@ def make_files(folder: Path) -> dict[str, tuple[Path, Reader]]:
         "pool.parquet": (folder / "pool.parquet", lambda path: _score(path, folder / "labelled.npz")),
         "labelled.npz": (folder / "labelled.npz", lambda path: _score(folder / "pool.npy", path)),
         "own.npz": (folder / "own.npz", lambda path: datasets.load(str(path))),
-        "predictions.csv": (folder / "table.csv", lambda path: read_predictions(str(path), Columns())),
-        "predictions.jsonl": (folder / "table.jsonl", lambda path: read_predictions(str(path), Columns())),
+        "predictions.csv": (folder / "table.csv", lambda path: read_predictions(str(path), NamedColumns())),
+        "predictions.jsonl": (folder / "table.jsonl", lambda path: read_predictions(str(path), NamedColumns())),
         "grid.toml": (folder / "grid.toml", lambda path: read_grid(str(path)).override({"seeds": 1}).specs()),
         "archive": (run_file, _read_archive),
         "store": (folder / "runs.db", _read_store),

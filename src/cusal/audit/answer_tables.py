@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
 
-from cusal._cells import plain_cell, safe_cell
 from cusal._files import write_whole
 from cusal.audit.audit import Audit
 from cusal.audit.prediction_table import PredictionTable
 from cusal.errors import CusalError, DataError, UnknownName
-from cusal.tables import find_name, read
+from cusal.tables import find_name, plain_cell, read, safe_cell
 from cusal.tables.names import ID_NAMES, PLACE_NAMES, RIGHT_NAMES, TRUE_NAMES
 
 NAMES = ((*ID_NAMES, *PLACE_NAMES), TRUE_NAMES, RIGHT_NAMES)

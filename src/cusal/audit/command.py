@@ -21,8 +21,9 @@ from cusal.audit.audit import Audit
 from cusal.audit.comparison import Comparison
 from cusal.audit.estimates import Needed, Score, Share
 from cusal.audit.messages import judged, remarks, summary
-from cusal.audit.prediction_table import Columns, PredictionTable, read_predictions
+from cusal.audit.prediction_table import PredictionTable, read_predictions
 from cusal.errors import DataError, InvalidInput, NotReady
+from cusal.tables import NamedColumns
 
 MET, MISSED, OPEN = 0, 3, 4  # exit codes
 FORMAT = 1  # of --json
@@ -35,7 +36,7 @@ class Request:
 
     predictions: str
     labels: Sequence[str] = ()
-    columns: Columns = field(default_factory=Columns)
+    columns: NamedColumns = field(default_factory=NamedColumns)
     count: int = 50
     hunt: bool = False
     guarantee: float | None = None
@@ -258,7 +259,7 @@ def command_line(request: Request, path: str) -> str:
     named: dict[str, object] = {"--label": request.columns.label, "--confidence": request.columns.confidence}
     named |= {"--id": request.columns.id, "--text": request.columns.text, "--seed": request.seed or None}
     named |= {"--judge": request.judge, "--against": request.against}
-    words = ["cusal", "audit", request.predictions]
+    words = ["cusal", "audit", request.predictions, *(["--no-header"] if request.columns.header is False else [])]
     for option, value in [*named.items(), *(("--labels", labels) for labels in (*request.labels, path))]:
         words += [] if value is None else [option, str(value)]
     return shlex.join(words)

@@ -14,11 +14,12 @@ import numpy as np
 
 from cusal._types import Indices
 from cusal.audit.audit import Audit
-from cusal.audit.found_columns import Columns, FoundColumns, Record
 from cusal.errors import DataError
-from cusal.tables import Table, read
+from cusal.tables import NamedColumns, Roles, Table, read, roles
+from cusal.tables.confidence_cells import as_distribution, as_number, as_shares
+from cusal.tables.files import Record
+from cusal.tables.names import PREDICTED_NAMES
 
-__all__ = ["Columns", "PredictionTable", "open_predictions", "read_predictions"]
 MOST_VALUES = 50  # of a column whose values are slices
 
 
@@ -55,7 +56,7 @@ class PredictionTable:
         return [found.get(item, {}) for item in items]
 
 
-def read_predictions(path: str, columns: Columns) -> PredictionTable:
+def read_predictions(path: str, columns: NamedColumns | None = None) -> PredictionTable:
     """Return the predictions of a table, or raise a DataError that says which column is missing."""
     rows, found = open_predictions(path, columns)
     table = PredictionTable(texts=[] if found.text is not None else None, reading=str(found), source=rows)
@@ -63,7 +64,7 @@ def read_predictions(path: str, columns: Columns) -> PredictionTable:
     table.columns = [name for name in rows.columns if name not in ours]
     kept: dict[str, tuple[dict[str, int], array[int]]] = {name: ({}, array("q")) for name in found.others}
     for number, row in enumerate(rows.records()):
-        label, confidence = found.prediction(row, number)
+        label, confidence = _prediction(found, row, f"{path}: row {number + 1}")
         table.ids.append(str(number if found.id is None else row.get(found.id)))
         table.labels.append(label)
         table.confidence.append(confidence)
@@ -74,30 +75,76 @@ def read_predictions(path: str, columns: Columns) -> PredictionTable:
         raise DataError(f"{path} has no rows; expected one for each prediction.")
     if len(set(table.ids)) < len(table.ids):
         raise DataError(f"{path}: an id of column {found.id!r} occurs twice; name another with --id.")
-    _as_probabilities(table, found)
+    _as_probabilities(table, found, path)
     table.slices = {name: (list(values), np.array(codes)) for name, (values, codes) in kept.items() if len(values) > 1}
     return table
 
 
-def open_predictions(path: str, columns: Columns) -> tuple[Table, FoundColumns]:
+def open_predictions(path: str, columns: NamedColumns | None = None) -> tuple[Table, Roles]:
     """Return the rows of a table, and which of its columns hold the predictions."""
-    rows = read(path)
-    return rows, FoundColumns(path, rows, columns)
+    rows = read(path, header=columns.header if columns else None)
+    found = roles(rows, columns, predictions=True)
+    if found.label is None and not found.classes and found.nested is None:
+        raise DataError(
+            f"{path} has the columns {', '.join(rows.columns)}; none is called {', '.join(PREDICTED_NAMES)}, and no "
+            "columns are probabilities that sum to one. Name the predicted label with --label."
+        )
+    return rows, found
 
 
-def _as_probabilities(table: PredictionTable, found: FoundColumns) -> None:
+def _prediction(found: Roles, row: Record, where: str) -> tuple[str, float]:
+    """Return the predicted label of a row and its confidence, NaN if that is missing."""
+    if found.label is not None and found.confidence is not None:
+        return _label(found.label, row, where), _number(row.get(found.confidence), where)
+    shares = _shares(found, row, where)
+    if found.label is None:
+        if not shares:
+            raise DataError(f"{where} has no probabilities; fill them in, or leave it out.")
+        label = max(shares, key=shares.__getitem__)
+    else:
+        label = _label(found.label, row, where)
+    return label, shares.get(label, max(shares.values(), default=float("nan")))
+
+
+def _shares(found: Roles, row: Record, where: str) -> dict[str, float]:
+    """Return the probability of each class in a row; none where there are none."""
+    if found.nested is not None:
+        value = row.get(found.nested)
+        shares = as_distribution(value)
+        if shares is None and value not in (None, ""):
+            raise DataError(f"{where} has the probabilities {value!r}; expected one for each class, which sum to one.")
+        return shares or {}
+    values = [_number(row.get(name), where) for name in found.classes]
+    return dict(zip(found.classes, as_shares(values) or values, strict=True))
+
+
+def _label(name: str, row: Record, where: str) -> str:
+    value = row.get(name)
+    if value is None or str(value).strip() == "":
+        raise DataError(f"{where} has no predicted label; fill it in, or leave the row out.")
+    return str(value).strip()
+
+
+def _number(value: object, where: str) -> float:
+    found = as_number(value)
+    if found is None:
+        raise DataError(
+            f"{where} has the confidence {value!r}; expected a number, a percentage or the log probabilities of tokens."
+        )
+    return found
+
+
+def _as_probabilities(table: PredictionTable, found: Roles, path: str) -> None:
     """Turn log probabilities and percentages into probabilities, or raise a DataError."""
     values = [value for value in table.confidence if isfinite(value)]
     low, high = (min(values), max(values)) if values else (0.0, 0.0)
     if high <= 0 and (found.logarithms or low < 0):
         table.confidence = array("d", (exp(value) for value in table.confidence))
     elif found.logarithms and high > 0:
-        raise DataError(
-            f"{found.path}: a log probability is {high:g}; expected 0 or less. Name another with --confidence."
-        )
+        raise DataError(f"{path}: a log probability is {high:g}; expected 0 or less. Name another with --confidence.")
     elif low < 0 or high > 100:
         raise DataError(
-            f"{found.path}: the column {found.confidence} goes from {low:g} to {high:g}; expected numbers from 0 to 1, "
+            f"{path}: the column {found.confidence} goes from {low:g} to {high:g}; expected numbers from 0 to 1, "
             "percentages, or log probabilities. Name another with --confidence."
         )
     elif high > 1:

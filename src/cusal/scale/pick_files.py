@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from cusal._cells import safe_cell
 from cusal.errors import InvalidInput, MissingExtra
 from cusal.scale.picks import Picks
+from cusal.tables import safe_cell
 
 Writer = Callable[[Picks], bytes]
 

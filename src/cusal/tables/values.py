@@ -199,6 +199,20 @@ def is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value) or _is_other_missing(value)
 
 
+def plain_number(value: Any) -> Any:
+    """Return the number that a text is, if it is written with digits and a decimal point; else the value as it is.
+
+    >>> plain_number("1.50"), plain_number("7"), plain_number("007"), plain_number("1,5"), plain_number(None)
+    (1.5, 7, '007', '1,5', None)
+    """
+    if not isinstance(value, str) or not _PLAIN.fullmatch(value.strip()) or _CODE.match(value.strip()):
+        return value
+    number = float(value)
+    if not math.isfinite(number):
+        return value
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
 def _is_other_missing(value: Any) -> bool:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))

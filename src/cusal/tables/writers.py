@@ -2,7 +2,7 @@
 
 A chunk is a list of values for each column. Kinds of columns: "text", "integer", "number", "truth" and "time", which
 is in seconds since 1970 and is written as a moment in UTC. None is a missing value. Texts that a spreadsheet would
-take for a formula are escaped in CSV, see `cusal._cells`.
+take for a formula are escaped in CSV, see `cusal.tables.cells`.
 """
 
 import csv
@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._cells import safe_cell
 from cusal._files import whole_file
 from cusal.errors import InvalidInput, MissingExtra
+from cusal.tables.cells import safe_cell
 
 Schema = Mapping[str, str]  # the kind of each column
 Values = Sequence[Any] | NDArray[Any]  # of one column

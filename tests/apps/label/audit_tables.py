@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from cusal.audit.audit import Audit
-from cusal.audit.prediction_table import Columns, read_predictions
+from cusal.audit.prediction_table import read_predictions
+from cusal.tables import NamedColumns
 
 NAMES = ("bill", "advert", "private")
 
@@ -32,4 +33,4 @@ def write_predictions(path: Path, count: int = 300, seed: int = 0) -> Path:
 
 def audit_of(path: Path, seed: int = 0) -> Audit:
     """Return the audit of a table, as the command line makes it."""
-    return read_predictions(str(path), Columns()).audit(seed)
+    return read_predictions(str(path), NamedColumns()).audit(seed)

@@ -12,12 +12,12 @@ import pytest
 from PIL import Image
 
 import cusal
-from cusal._cells import plain_cell
 from cusal.apps.label.export.write import write_archive, write_export
 from cusal.apps.label.store import Answer, NewItem, Project, Round, Settings
 from cusal.apps.label.worker.saved import Saved
 from cusal.errors import CusalError
 from cusal.session.packed_session import pack
+from cusal.tables import plain_cell
 
 HARD = ["../x", "CON", "🐈‍⬛ cat", "a/b", "a?b", "n" * 300, "=1+1", "plain"]
 

@@ -11,10 +11,10 @@ import pandas
 import pytest
 
 from cusal import cli
-from cusal._cells import plain_cell
 from cusal.apps.label import Answer, ClassChange, Project
 from cusal.apps.label.sources import SourceOptions, open_source
 from cusal.apps.label.worker.process import Worker
+from cusal.tables import plain_cell
 
 WORDS = ["card", "lost", "transfer", "fee", "top", "up", "cash", "pin", "rate", "refund", "limit", "abroad"]
 HARD = ["=SUM(A1)", "-minus", "@at", "'=quoted", "'tis", "a,b", 'say "x"', "🐈", "+1"]
@@ -226,8 +226,10 @@ def test_rows_of_a_table_are_predicted_also_beside_a_column_of_prose(cusal, tmp_
     rng = np.random.default_rng(0)
     table = pandas.DataFrame({"age": rng.integers(0, 90, 100), "town": rng.choice(["Bern", "Rome"], 100)})
     table.to_csv(tmp_path / "people.csv", index=False)
-    named = [(str(row + 1), "old" if age > 45 else "young") for row, age in enumerate(table["age"][:50])]
-    learn_imported(start(tmp_path / "people.csv", [], features=None), named)
+    project = start(tmp_path / "people.csv", [], features=None)
+    keys = [item.key for item in project.items(range(50))]
+    named = [(key, "old" if age > 45 else "young") for key, age in zip(keys, table["age"], strict=False)]
+    learn_imported(project, named)
     new = table.assign(note=[f"a long remark that says nothing of number {i} at all" for i in range(100)])
     new[["note", "town", "age"]].to_csv(tmp_path / "new.csv", index=False)
     code, _, err = cusal("predict", tmp_path / "people.csv", tmp_path / "new.csv", "--out", tmp_path / "p.csv")

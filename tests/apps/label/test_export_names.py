@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cusal._cells import plain_cell, safe_cell
 from cusal.apps.label.export.file_names import MOST_BYTES, UniqueNames, safe_name
+from cusal.tables import plain_cell, safe_cell
 
 
 def is_number(text):

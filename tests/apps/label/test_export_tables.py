@@ -7,9 +7,8 @@ import numpy as np
 import pandas
 import pytest
 
-from cusal._cells import plain_cell
 from cusal.errors import CusalError
-from cusal.tables import open_writer
+from cusal.tables import open_writer, plain_cell
 
 SCHEMA = {"item": "integer", "key": "text", "p_=x": "number", "right": "truth", "at": "time"}
 FIRST = {

@@ -88,7 +88,8 @@ def start_project(options: Options) -> Started:
     except BaseException:
         project.close()
         raise
-    return Started(project, read.finished, list(_remarks(read, project.count_items("broken"))))
+    remarks = [*source.reading(), *_remarks(read, project.count_items("broken"), source.kind)]
+    return Started(project, read.finished, remarks)
 
 
 def _checked(changes: dict[str, Any]) -> dict[str, Any]:
@@ -168,11 +169,16 @@ def _add_classes(project: Project, names: tuple[str, ...]) -> None:
             project.change_classes(ClassChange(str(uuid.uuid4()), "me", "add", name=name))
 
 
-def _remarks(read: ReadIn, broken: int) -> Iterator[str]:
+def _remarks(read: ReadIn, broken: int, kind: str) -> Iterator[str]:
+    what = "files" if kind == "image" else "rows"
+    if read.again and read.added:
+        yield f"{read.added:,} {what} are new since the last start."
+    if read.edited:
+        yield f"{read.edited:,} rows have changed; they are asked again, and what they were is set aside as missing."
     if read.missing:
-        yield f"{read.missing:,} files are not there any more; their items are left out until they return."
+        yield f"{read.missing:,} {what} are not there any more; their items are left out until they return."
     if read.back:
-        yield f"{read.back:,} files that were missing are back."
+        yield f"{read.back:,} {what} that were missing are back."
     if read.changed:
         yield f"{read.changed:,} files that were broken have changed, and are tried again."
     if broken:

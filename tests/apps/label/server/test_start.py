@@ -82,7 +82,10 @@ def test_new_files_are_noticed_missing_ones_said_and_found_again(folder, tmp_pat
     shutil.move(folder / "cats" / "a.png", tmp_path / "a.png")
     Image.fromarray(np.zeros((4, 4), np.uint8)).save(folder / "dogs" / "d.png")
     started = start(folder)
-    assert started.remarks == ["1 files are not there any more; their items are left out until they return."]
+    assert started.remarks == [
+        "1 files are new since the last start.",
+        "1 files are not there any more; their items are left out until they return.",
+    ]
     shutil.move(tmp_path / "a.png", folder / "cats" / "a.png")
     started = start(folder, close=False)
     with started.project as project:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cusal._cells import safe_cell
 from cusal.apps.bench.report.curves import Curves
 from cusal.apps.bench.report.suites import MEASURED, Rank, Suite, find_suites, rank
+from cusal.tables import safe_cell
 
 COLUMNS = ("experiment", "strategy", "seed", "round", "split", "kind", "name", "value", "dataset", "title")
 

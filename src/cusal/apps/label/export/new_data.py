@@ -12,7 +12,7 @@ from cusal._types import Floats
 from cusal.apps.label.sources import Source, SourceOptions, open_source
 from cusal.apps.label.store.records import NewItem
 from cusal.deploy import ItemClassifier
-from cusal.errors import DataError, InvalidInput
+from cusal.errors import DataError, InvalidInput, UnknownName
 
 WORDS = {"image": "images", "text": "texts", "table": "rows of a table"}
 
@@ -80,10 +80,10 @@ def _open(path: Path, kind: str, text: str | None, remembered: str | None) -> So
     """Return the source of new data; its texts are looked for where the project's were, and found otherwise."""
     if text is None and remembered is not None and kind == "text":
         try:
-            return open_source(path, SourceOptions(text=remembered))
-        except InvalidInput:  # the table has no such column, or is a folder
-            return open_source(path)
-    return open_source(path, SourceOptions(text=text))
+            return open_source(path, SourceOptions(text=remembered, numbered=True))
+        except (InvalidInput, UnknownName):  # it is a folder, or the table has no such column
+            return open_source(path, SourceOptions(numbered=True))
+    return open_source(path, SourceOptions(text=text, numbered=True))
 
 
 def _vectors(path: Path) -> Floats:

@@ -1,7 +1,6 @@
 """Data of the user's own as items: folders of images, and tables of texts or features."""
 
-from cusal.apps.label.sources.opening import open_source, source_of
-from cusal.apps.label.sources.place import default_place
+from cusal.apps.label.sources.opening import default_place, open_source, source_of
 from cusal.apps.label.sources.reading import ReadIn, read_in
 from cusal.apps.label.sources.source import Source, SourceOptions
 

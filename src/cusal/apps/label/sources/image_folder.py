@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cusal.apps.label.sources.known_labels import read_labels
 from cusal.apps.label.sources.source import SourceOptions
-from cusal.apps.label.store.records import NewItem, Settings
+from cusal.apps.label.sources.tables import read_labels
+from cusal.apps.label.store.records import Item, NewItem, Settings
 from cusal.apps.label.store.words import is_unicode
 from cusal.errors import DataError, InvalidInput
 from cusal.tables import Notes
@@ -75,6 +75,14 @@ class ImageFolder:
                 self._notes.add(NO_FILE, name)
             else:
                 yield key, label
+
+    def is_changed(self, item: Item, row: NewItem) -> bool:
+        """Return False: an image is known by its path."""
+        return False
+
+    def reading(self) -> list[str]:
+        """Return where known labels come from."""
+        return ["The names of folders are known labels."] if self._options.folders_are_labels else []
 
     def notes(self) -> list[str]:
         """Return what was left out."""

@@ -1,4 +1,4 @@
-"""Opening data of any kind."""
+"""Opening data of any kind, and where their project is kept by default: beside them."""
 
 import os
 from dataclasses import replace
@@ -8,8 +8,10 @@ from cusal.apps.label.sources.image_folder import ImageFolder
 from cusal.apps.label.sources.source import Source, SourceOptions
 from cusal.apps.label.sources.tables import TableFile
 from cusal.apps.label.store.project import Project
-from cusal.errors import DataError, InvalidInput
-from cusal.tables import is_table
+from cusal.errors import DataError, InvalidInput, ProjectError
+from cusal.tables import is_table, table_name
+
+SUFFIX = ".cusal.db"
 
 
 def open_source(path: str | os.PathLike[str], options: SourceOptions | None = None) -> Source:
@@ -47,8 +49,8 @@ def open_source(path: str | os.PathLike[str], options: SourceOptions | None = No
     where, options = Path(path).expanduser(), options or SourceOptions()
     if options.labels is not None and not Path(options.labels).is_file():
         raise DataError(f"there is no file {options.labels} with known labels; check the path.")
-    if not options.audit and (options.confidence or options.id):
-        raise InvalidInput("--confidence and --id name columns of predictions; add --audit, or leave them out.")
+    if not options.audit and options.confidence:
+        raise InvalidInput("--confidence names a column of predictions; add --audit, or leave it out.")
     if where.is_dir() and options.audit:
         raise DataError(f"{path} is a folder, but --audit checks the predictions in a table; give CSV, JSONL, Parquet.")
     if where.is_dir():
@@ -88,3 +90,39 @@ def source_of(project: Project) -> Source:
     if options.labels is not None and not Path(options.labels).is_file():
         options = replace(options, labels=None)
     return open_source(settings.data, options)
+
+
+def default_place(data: str | os.PathLike[str]) -> Path:
+    """Return the path of the project file beside a folder or table.
+
+    Parameters
+    ----------
+    data : path
+        The folder or table; it need not hold a project yet.
+
+    Returns
+    -------
+    Path
+        `NAME.cusal.db`, in the folder that holds the data.
+
+    Raises
+    ------
+    ProjectError
+        If there is no project yet and none can be written there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     default_place(f"{folder}/reviews.csv").name
+    'reviews.cusal.db'
+    """
+    path = Path(os.path.abspath(Path(data).expanduser()))  # not resolved: beside a link, not beside what it leads to
+    name = table_name(path) if is_table(path) and not path.is_dir() else path.name or "data"
+    place = path.parent / f"{name}{SUFFIX}"
+    if not place.exists() and not os.access(path.parent, os.W_OK):
+        raise ProjectError(
+            f"the project of {path} would be kept in {path.parent}, which cannot be written; "
+            f"name another place by --store, such as --store ~/{name}{SUFFIX}."
+        )
+    return place

@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 from functools import cached_property
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cusal.apps.label.sources.columns import find_roles
 from cusal.apps.label.sources.image_folder import SUFFIXES
 from cusal.apps.label.sources.source import SourceOptions
 from cusal.apps.label.sources.tables import as_storable, as_text, plain_value
-from cusal.apps.label.store.records import NewItem, Settings
-from cusal.audit.prediction_table import Columns, PredictionTable, open_predictions, read_predictions
+from cusal.apps.label.store.records import Item, NewItem, Settings
+from cusal.audit.prediction_table import PredictionTable, open_predictions, read_predictions
 from cusal.errors import InvalidInput
-from cusal.tables import table_name
+from cusal.tables import NamedColumns, table_name
 
 SAMPLE = 200  # rows that say whether there are texts or images
 
@@ -39,11 +37,10 @@ class PredictionRows:
                 "out. `cusal audit` takes checks that were made elsewhere."
             )
         self._path, self._options = path, options
-        self._columns = Columns(options.label, options.confidence, options.id, options.text)
+        self._columns = NamedColumns(options.text, options.label, options.id, options.confidence, options.header)
         rows, self._found = open_predictions(str(path), self._columns)
-        sample = list(islice(rows.records(), SAMPLE))
-        self._text = self._found.text or find_roles(sample, self._found.others, text=None, label=None).text
-        self.kind = self._kind([as_text(row.get(self._text)) or "" for row in sample] if self._text else [])
+        self._text = text = self._found.text
+        self.kind = self._kind([as_text(row.get(text)) or "" for row in rows.sample[:SAMPLE]] if text else [])
 
     @cached_property
     def table(self) -> PredictionTable:
@@ -59,7 +56,9 @@ class PredictionRows:
         """Return the settings of a project that checks these predictions."""
         found, options = self._found, self._options
         columns = {"text": self._text, "label": found.label, "key": found.id, "others": list(found.others)}
-        named = {"text": options.text, "label": options.label, "confidence": options.confidence, "id": options.id}
+        named: dict[str, Any] = {
+            name: getattr(options, name) for name in ("text", "label", "confidence", "id", "header")
+        }
         wrong = len(set(self.table.labels))
         place = str(self._path.resolve())
         return Settings(
@@ -74,6 +73,14 @@ class PredictionRows:
             text = None if self._text is None else as_storable(as_text(record.get(self._text)) or "")
             extra = {name: plain_value(record.get(name)) for name in shown}
             yield NewItem(key, text, extra or ({"id": key} if text is None else None))
+
+    def is_changed(self, item: Item, row: NewItem) -> bool:
+        """Return False: other predictions are another audit."""
+        return False
+
+    def reading(self) -> list[str]:
+        """Return which column was taken for what."""
+        return [f"Read: {self._found}."]
 
     def notes(self) -> list[str]:
         """Return nothing: a row that cannot be read is an error here."""

@@ -1,7 +1,7 @@
 """Reading data into a project: what is new is added, what is gone is marked, and the status says how far it is."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from cusal._types import Indices
 from cusal.apps.label.sources.source import Source
 from cusal.apps.label.store.project import Project
+from cusal.apps.label.store.records import NewItem
 
 CHUNK = 5_000
 STATUS_SECONDS = 0.5
-MISSING = "the file is not there any more"
+MISSING = {"image": "the file is not there any more", "row": "the row is not in the table any more"}
+CHANGED = "its row has other content now, which is another item"
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class ReadIn:
     added, missing, back, changed : int
         Items that were added, that are missing now, that are there again, and that were broken and have other files
         now.
+    edited : int
+        Rows of a table that have other content under their id: former items are set aside, and new ones added.
+    again : bool
+        Whether the project had been read in to its end before.
     finished : bool
         Whether all was read.
     notes : list of str
@@ -37,6 +43,8 @@ class ReadIn:
     missing: int = 0
     back: int = 0
     changed: int = 0
+    edited: int = 0
+    again: bool = False
     finished: bool = True
     notes: list[str] = field(default_factory=list)
 
@@ -44,10 +52,10 @@ class ReadIn:
 def read_in(project: Project, source: Source, *, limit: int | None = None) -> ReadIn:
     """Add the items of a source that a project does not have yet, and known labels.
 
-    Called again after it was stopped, or when the data have changed, it adds what is missing. Files that are gone are
-    marked "missing", and "ok" when they return, as are broken ones that were changed since the last reading; rows of a
-    table stay. The status "items" holds `done`, `total` (None
-    while it is not known) and `finished`.
+    Called again after it was stopped, or when the data have changed, it adds what is missing. Files and rows that are
+    gone are marked "missing", and "ok" when they return, as are broken files that were changed since the last reading.
+    A row with an id whose content has changed is a new item, asked again; the former keeps its answers and is set
+    aside. The status "items" holds `done`, `total` (None while it is not known), `finished`, and `notes`.
 
     Parameters
     ----------
@@ -67,28 +75,41 @@ def read_in(project: Project, source: Source, *, limit: int | None = None) -> Re
     if fingerprint is not None and _is_read(project, fingerprint):
         project.import_labels(source.known_labels)
         return ReadIn(notes=source.notes())
-    rows, added, said = source.rows(), 0, 0.0
-    before = float(project.status().get("items", {}).get("at", 0.0))
-    present = _Present()
-    done = 0
+    rows, added, edited, said = source.rows(), 0, 0, 0.0
+    status = project.status().get("items", {})
+    before, again = float(status.get("at", 0.0)), bool(status.get("finished"))
+    first, present, done = project.count_items(), _Present(), 0
     while chunk := list(islice(rows, CHUNK if limit is None else min(CHUNK, limit - done))):
+        if first:
+            known = project.find_keys(row.key for row in chunk)
+            former = _edited(project, source, chunk, known)
+            edited += len(former)
+            present.add(set(known.values()) - set(former))
         added += project.add_items(chunk)
         done += len(chunk)
-        if source.kind == "image":
-            present.add(project.find_keys(row.key for row in chunk).values())
         if time.monotonic() > said + STATUS_SECONDS:
             said = time.monotonic()
             _say(project, source, done)
     more = [] if limit is None else list(islice(rows, 1))
     if more:
         _say(project, source, done)
-        return ReadIn(added, finished=False, notes=source.notes())
+        return ReadIn(added - edited, edited=edited, again=again, finished=False, notes=source.notes())
     project.import_labels(source.known_labels)
-    missing, back = _mark(project, present) if source.kind == "image" else (0, 0)
+    present.add(range(first, first + added))
+    missing, back = _mark(project, present, source.kind if source.kind == "image" else "row")
     changed = _try_again(project, since=before) if source.kind == "image" else 0
     value = {"done": done, "total": done, "finished": True, "fingerprint": fingerprint}
     project.set_status("items", value | {"notes": source.notes()})
-    return ReadIn(added, missing, back, changed, notes=source.notes())
+    return ReadIn(added - edited, missing, back, changed, edited, again, notes=source.notes())
+
+
+def _edited(project: Project, source: Source, rows: Sequence[NewItem], known: dict[str, int]) -> list[int]:
+    """Set items aside whose rows have changed under their ids, and return them."""
+    met = [row for row in rows if row.key in known]
+    items = project.items(known[row.key] for row in met)
+    edited = [item.id for item, row in zip(items, met, strict=True) if source.is_changed(item, row)]
+    project.retire_items(edited, CHANGED)
+    return edited
 
 
 class _Present:
@@ -110,10 +131,10 @@ class _Present:
         return known
 
 
-def _mark(project: Project, present: _Present) -> tuple[int, int]:
+def _mark(project: Project, present: _Present, kind: str) -> tuple[int, int]:
     here, gone = project.item_ids("ok"), project.item_ids("missing")
     missing, back = here[~present.holds(here)], gone[present.holds(gone)]
-    project.mark_items(missing.tolist(), "missing", MISSING)
+    project.mark_items(missing.tolist(), "missing", MISSING[kind])
     project.mark_items(back.tolist(), "ok")
     return len(missing), len(back)
 

@@ -1,10 +1,10 @@
 """What every source of items offers, and how it can be asked to read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cusal.apps.label.store.records import NewItem, Settings
+from cusal.apps.label.store.records import Item, NewItem, Settings
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,13 @@ class SourceOptions:
     audit : bool
         Whether the table holds predictions that people check.
     confidence, id : str, optional
-        Further columns of a table of predictions; by default they are found.
+        Further columns; by default they are found. The id "" is none, and so is the label "".
+    header : bool, optional
+        Whether the first line of CSV names the columns; by default that is found.
+    content : sequence of str, optional
+        The columns beside the text that say which row is which where no column holds ids; by default all.
+    numbered : bool
+        Whether rows without an id go by their number in place of their content.
 
     Examples
     --------
@@ -39,6 +45,9 @@ class SourceOptions:
     audit: bool = False
     confidence: str | None = None
     id: str | None = None
+    header: bool | None = None
+    content: Sequence[str] | None = None
+    numbered: bool = False
 
 
 class Source(Protocol):
@@ -66,6 +75,12 @@ class Source(Protocol):
 
     def rows(self) -> Iterator[NewItem]:
         """Yield the items in order, read as they are needed."""
+
+    def is_changed(self, item: Item, row: NewItem) -> bool:
+        """Return whether a row has other content than the item that the project has by its key."""
+
+    def reading(self) -> list[str]:
+        """Return what was taken for what, in plain sentences."""
 
     def notes(self) -> list[str]:
         """Return what was passed over or changed while reading, in plain sentences."""

@@ -205,6 +205,23 @@ class Items(Connected):
                 deltas["items", state] += len(states)
                 counters.add(connection, deltas)
 
+    def retire_items(self, ids: Iterable[int], note: str) -> None:
+        """Set items aside whose data have changed under their keys, which are free for new items then.
+
+        Parameters
+        ----------
+        ids : iterable of int
+        note : str
+            What to show people.
+        """
+        ids = [int(id) for id in ids]
+        former = ITEMS.c.key + " (former item " + sa.cast(ITEMS.c.id, sa.String) + ")"
+        for start in range(0, len(ids), CHUNK):
+            with self._writing() as connection:
+                those = among(connection, ITEMS.c.id, ids[start : start + CHUNK])
+                connection.execute(ITEMS.update().where(those).values(key=former))
+        self.mark_items(ids, "missing", note)
+
 
 def item_of(row: Any) -> Item:
     """Return a line of the table as an item."""
