@@ -24,10 +24,10 @@ import cusal
 from cusal.apps.bench.experiment import Experiment
 from cusal.apps.bench.grid import read_grid
 from cusal.apps.bench.spec import Spec
-from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration import CrossValidatedRecalibration
 from cusal.recalibration.recalibration import AGREED_SHARE
 from cusal.recalibration.temperature import apply_temperature, fit_temperature
-from cusal.session.simulate import simulate
+from cusal.session import simulate
 
 Found = dict[str, Any]
 Way = Callable[[Found], np.ndarray]  # probabilities of the validation items after it
@@ -40,15 +40,15 @@ def collect(spec: Spec) -> list[Found]:
     found: list[Found] = []
 
     def keep(session: cusal.Session) -> dict[str, float]:
-        honesty = session._honesty
-        evidence = honesty.found()
+        recalibrator = session._recalibrator
+        evidence = recalibrator.evidence()
         found.append(
             {
                 "probs": evidence.probs.astype(np.float32),
                 "truth": evidence.labels,
-                "age": np.maximum(honesty.origins.age(evidence.indices, session.round) - 1, 0),
+                "age": np.maximum(recalibrator.picks.age(evidence.indices, session.round) - 1, 0),
                 "drawn": evidence.drawn,
-                "agreed": honesty._agreed(),
+                "agreed": recalibrator._agreed(),
                 "test": session.model.predict_proba(items).astype(np.float32),
                 "test_truth": labels,
             }
@@ -89,7 +89,7 @@ def best(found: Found) -> np.ndarray:
 
 def guarded(found: Found, rate: float) -> np.ndarray:
     """What light models get: probabilities clipped at 1e-7, and nothing where the Brier score shows no gain."""
-    made = GuardedRecalibration(found["probs"].astype(float), found["truth"], rate ** found["age"], False)
+    made = CrossValidatedRecalibration(found["probs"].astype(float), found["truth"], rate ** found["age"], False)
     return made.apply(found["test"].astype(float))
 
 

@@ -11,9 +11,9 @@ import argparse
 
 import numpy as np
 
+from cusal import Session
 from cusal.apps.bench.experiment import Experiment
 from cusal.apps.bench.grid import read_grid
-from cusal.session.session import Session
 from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
 from cusal.strategies.cusal import Cusal

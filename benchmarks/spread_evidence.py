@@ -5,8 +5,7 @@
 
 Logistic regression (C = 1) or `--head pool`, the splits and batches of `cusal bench light`. Evidence are five-fold
 predictions of the labelled items at 60, 100, 160 and 220 labels; the calibration error is that of the test set, in
-points. "auto" is what a session does: three splits into folds, whose copies show by their disagreement how hard picks
-are.
+points. "auto" is what a session does.
 """
 
 import argparse
@@ -23,10 +22,8 @@ from sklearn.linear_model import LogisticRegression
 
 import cusal
 from cusal.apps.bench.grid import read_grid
-from cusal.recalibration.guarded import GuardedRecalibration
-from cusal.recalibration.hardness import Hardness, find_hardness
-from cusal.recalibration.likeness import likeness
-from cusal.session.learner import ASKED, SPLITS
+from cusal.recalibration import CrossValidatedRecalibration
+from cusal.recalibration.covariate_weights import covariate_weights
 from successor_rules import RULES, Round, squared
 from successors import Task
 
@@ -66,28 +63,22 @@ def evidence(
 ) -> dict[str, Any]:
     """Return out-of-fold predictions, and how far items are from the labelled ones that their model was fitted to."""
     vectors = task.space_of(head, model)[0]
-    asked = open_rows[np.random.default_rng(len(labelled)).permutation(len(open_rows))[:ASKED]]
-    folds = np.stack([folds_of(task.labels[labelled], len(labelled) + 1000 * number) for number in range(SPLITS)])
+    folds = folds_of(task.labels[labelled], len(labelled))
     apart = np.zeros(len(labelled))
-    said = np.full((SPLITS, len(labelled), task.classes), 1 / task.classes)
-    of_open = np.full((SPLITS, 5, len(asked), task.classes), 1 / task.classes)
-    for split, number in np.ndindex(SPLITS, 5):
-        inside, out = labelled[folds[split] != number], np.flatnonzero(folds[split] == number)
-        if split == 0:
-            apart[out] = squared(vectors[labelled[out]], vectors[inside]).min(axis=1)
+    said = np.full((len(labelled), task.classes), 1 / task.classes)
+    for number in range(5):
+        inside, out = labelled[folds != number], np.flatnonzero(folds == number)
+        apart[out] = squared(vectors[labelled[out]], vectors[inside]).min(axis=1)
         if len(set(task.labels[inside])) > 1:
-            copy = task.fitted(head, inside)
-            said[split, out], of_open[split, number] = task.probs(copy, labelled[out]), task.probs(copy, asked)
+            said[out] = task.probs(task.fitted(head, inside), labelled[out])
     test = np.zeros((len(task.test_labels), task.classes))
     test[:, model.classes_] = model.predict_proba(task.test)
     return {
         "labels": len(labelled),
-        "probs": said[0],
-        "said": said,
-        "of_open": of_open.astype(np.float32),
+        "probs": said,
         "truth": task.labels[labelled],
         "drawn": drawn,
-        "like": likeness(vectors[labelled], folds[0], vectors[open_rows[:2000]]),
+        "like": covariate_weights(vectors[labelled], folds, vectors[open_rows[:2000]]),
         "apart": apart,
         "open": probs.astype(np.float32),
         "open_apart": squared(vectors[open_rows], vectors[labelled]).min(axis=1),
@@ -132,42 +123,20 @@ def like_pool(found: dict[str, Any], names: str, most: float = 5.0) -> np.ndarra
 
 def scaled(found: dict[str, Any], weights: np.ndarray, *, offsets: bool = True, guard: bool = True) -> np.ndarray:
     """Return the test probabilities after a recalibration by weighted evidence."""
-    made = GuardedRecalibration(found["probs"], found["truth"], weights, offsets)
+    made = CrossValidatedRecalibration(found["probs"], found["truth"], weights, offsets)
     test = found["test"].astype(float)
     return made.apply(test) if guard else made._fit(np.ones(made.evidence, dtype=np.bool_)).apply(test)
 
 
-def as_auto(found: dict[str, Any], lower: Callable[[Hardness], Hardness] = lambda found: found) -> np.ndarray:
-    """Return the test probabilities as a session recalibrates them; `lower` changes the hardness of picks."""
-    weights, drawn = weights_of(found)
-    said = found["said"], found["of_open"].astype(float)
-    harder = lower(find_hardness(*said, found["truth"], weights, np.flatnonzero(~drawn)))
-    made = GuardedRecalibration(found["probs"], found["truth"], weights, False, harder)
-    return made.apply(found["test"].astype(float))
-
-
-def as_before(found: dict[str, Any]) -> np.ndarray:
-    """Return the test probabilities of an earlier "auto", which halved a slight over-confidence of picks."""
-    weights, drawn = weights_of(found)
-    made = GuardedRecalibration(found["probs"], found["truth"], weights, False)
-    log = float(np.log(made.temperature))
-    lower = weights[~drawn].sum() / weights.sum() / 2 * max(0.0, min(log, 1 - log))
-    return replace(made, hardness=Hardness(lower)).apply(found["test"].astype(float))
-
-
-def weights_of(found: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what evidence weighs in "auto", and which items were drawn at random, the first labels left out."""
-    drawn = found["drawn"] & (np.arange(len(found["drawn"])) >= FIRST)
-    return even(as_session(found) * found["like"]), drawn
+def weights_of(found: dict[str, Any]) -> np.ndarray:
+    """Return what evidence weighs in "auto"."""
+    return even(as_session(found) * found["like"])
 
 
 Way = Callable[[dict[str, Any]], np.ndarray]  # test probabilities after it
 WAYS: dict[str, Way] = {
     "raw": lambda found: found["test"].astype(float),
-    "auto": as_auto,
-    "auto without hardness": lambda found: as_auto(found, lambda _: Hardness()),
-    "auto, all of it": lambda found: as_auto(found, lambda hardness: hardness._replace(explained=1.0)),
-    "auto, halved as before": as_before,
+    "auto": lambda found: scaled(found, weights_of(found), offsets=False),
     "vector": lambda found: scaled(found, as_session(found)),
     "temperature": lambda found: scaled(found, as_session(found), offsets=False),
     "no guard": lambda found: scaled(found, as_session(found), guard=False),

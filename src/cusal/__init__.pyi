@@ -18,10 +18,10 @@ from .audit.comparison import Comparison
 from .deploy.item_classifier import ItemClassifier
 from .deploy.model_file import load_model
 from .errors import CusalError
-from .recalibration.evidence import Calibration
+from .recalibration.pool_estimates import CalibrationEstimate
 from .scale.picks import Picks
 from .scale.scoring import score_files
-from .session.pool import Pool
+from .session.labels import Pool
 from .session.query import query
 from .session.session import Session
 from .session.simulate import Round, noisy, simulate
@@ -31,7 +31,7 @@ from .strategies._view import View
 
 __all__ = [
     "Audit",
-    "Calibration",
+    "CalibrationEstimate",
     "Comparison",
     "CusalError",
     "ItemClassifier",

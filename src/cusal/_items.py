@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cusal._types import Indices
 from cusal.errors import InvalidInput
 
+UNKNOWN_COLUMNS = 1000  # of items of any other kind
 LABEL_NAMES = ("label", "labels", "target", "y")
 
 
@@ -58,6 +59,24 @@ def count_items(items: Any) -> int:
         return int(items.shape[0]) if is_sparse(items) else len(items)
     except TypeError as error:
         raise InvalidInput(f"items is a {type(items).__name__} ({error}); give an array or a list of items.") from error
+
+
+def count_columns(items: Any) -> int:
+    """Return how many numbers an item holds, in the mean; `UNKNOWN_COLUMNS` where that cannot be told.
+
+    Of sparse rows those that are not zero count, of texts the words.
+
+    >>> count_columns(np.zeros((5, 8, 8))), count_columns(["two words", "one"])
+    (64, 2)
+    """
+    if is_sparse(items):
+        return max(1, round(float(items.nnz) / max(1, int(items.shape[0]))))
+    if is_frame(items):
+        return max(1, len(items.columns))
+    if are_texts(items):
+        return max(1, round(float(np.mean([len(str(text).split()) for text in items[:100]]))))
+    shape = getattr(items, "shape", None)
+    return max(1, int(np.prod(shape[1:]))) if shape else UNKNOWN_COLUMNS
 
 
 def take(items: Any, indices: Indices | slice) -> Any:

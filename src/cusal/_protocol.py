@@ -6,8 +6,11 @@ its samples. Of a pipeline, both are those of its last step, on the items as it 
 
 Two more are for training variants. A model whose `uses_unlabelled` is true is fitted by `fit(X, y, unlabelled=U)`;
 U has a length and is indexed by an array of positions. `scoring_proba(X)` and `scoring_embed(X)` are what strategies
-see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`. A model that makes
-out-of-fold predictions of its labelled items in `fit` keeps them as `out_of_fold_proba_`, and no copies are fitted.
+see of the items in place of `predict_proba` and `embed`; what users get is always `predict_proba`.
+
+A model that makes out-of-fold predictions while it is fitted keeps them as `out_of_fold_`, (labelled, classes): rows in
+the order of the y that `fit` was given, columns as `classes_`. They are the evidence for its recalibration, and no
+copies are fitted. Where it has made none, for instance because there are too few labels, it has no such attribute.
 """
 
 import copy
@@ -99,9 +102,15 @@ def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:
     return _aligned(model, model.predict_proba(X), classes, "prediction")
 
 
+def out_of_fold(model: Any) -> Any:
+    """Return what the model offers as `out_of_fold_`, itself or as the last step of a pipeline; None without any."""
+    own = getattr(model, "out_of_fold_", None)
+    return out_of_fold(model[-1]) if own is None and _is_pipeline(model) else own
+
+
 def out_of_fold_proba(model: Any, classes: int) -> NDArray[np.float64]:
     """Return (labelled, classes): the out-of-fold predictions that the model made when it was fitted."""
-    return _aligned(model, model.out_of_fold_proba_, classes, "out-of-fold prediction")
+    return _aligned(model, out_of_fold(model), classes, "out-of-fold prediction")
 
 
 def scoring_proba(model: Any, X: Any, classes: int) -> NDArray[np.float64]:

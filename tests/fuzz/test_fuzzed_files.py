@@ -35,7 +35,6 @@ from cusal.apps.label.export.session_model import model_of
 from cusal.audit.prediction_table import read_predictions
 from cusal.deploy.model_file import model_state, write_model
 from cusal.deploy.vectorisers import Given
-from cusal.session.packed_session import pack, unpack
 from cusal.tables import NamedColumns
 
 COUNTS: Counter[str] = Counter()
@@ -57,7 +56,7 @@ def make_files(folder: Path) -> dict[str, tuple[Path, Reader]]:
     (run_file,) = (folder / "archive").rglob("*.json.gz")
     session().save(folder / "a.session")
     audit().save(folder / "a.audit")
-    (folder / "packed").write_bytes(pack(session()))
+    (folder / "packed").write_bytes(session().to_bytes())
     np.save(folder / "pool.npy", PROBS)
     np.savez(folder / "pool.npz", probs=PROBS)
     np.savez(folder / "labelled.npz", probs=PROBS, labels=LABELS)
@@ -81,7 +80,10 @@ def make_files(folder: Path) -> dict[str, tuple[Path, Reader]]:
     )
     return {
         "session": (folder / "a.session", lambda path: cusal.Session.load(path, ITEMS).ask(1)),
-        "packed session": (folder / "packed", lambda path: unpack(path.read_bytes(), ITEMS, session().model).ask(1)),
+        "packed session": (
+            folder / "packed",
+            lambda path: cusal.Session.from_bytes(path.read_bytes(), ITEMS, session().model).ask(1),
+        ),
         "audit": (folder / "a.audit", lambda path: cusal.Audit.load(path).ask(1)),
         "model": (folder / "model.cusal", lambda path: cusal.load_model(path).predict_proba(ITEMS)),
         "pool.npy": (folder / "pool.npy", lambda path: _score(path, folder / "labelled.npz")),

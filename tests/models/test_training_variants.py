@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cusal import Session, strategies
 from cusal.recalibration.temperature_scaled import TemperatureScaled
-from cusal.session.simulate import simulate
+from cusal.session import simulate
 
 X, Y = load_digits(return_X_y=True)
 X = X[:300] / 16
@@ -62,7 +62,7 @@ def test_copies_without_some_labels_are_given_the_open_items_as_the_model_is():
         seen.append(model.unlabelled_[:2])
         return np.full((len(items), classes), 1 / classes)
 
-    session._learner.out_of_sample("cross-fit", session._books, predict)
+    session._fitted().out_of_sample("cross-fit", predict)
     assert seen == [(280, (280, 64))] * 5
 
 

@@ -82,7 +82,7 @@ def test_the_warm_up_and_labels_never_asked_for_are_no_evidence():
     session = cusal.Session(
         X, LogisticRegression(max_iter=500), labelled={i: int(Y[i]) for i in range(30)}, recalibrate="prequential"
     )
-    assert session.calibration == cusal.Calibration(1.0, 0)
+    assert session.calibration == cusal.CalibrationEstimate(1.0, 0)
     assert session.calibration.provisional
     session.tell([100, 101], Y[[100, 101]])
     assert session.calibration.evidence == 0

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from cusal.recalibration.guarded import GuardedRecalibration
-from cusal.recalibration.hardness import Hardness
+from cusal.recalibration import CrossValidatedRecalibration
 from cusal.recalibration.scaling import Scaling, fit_scaling
 
 
@@ -80,7 +79,7 @@ def test_no_scaling_changes_no_bit():
 def test_a_model_far_from_honest_is_recalibrated(with_offsets):
     for seed in range(5):
         probs, labels = calibrated(100, seed=seed)
-        made = GuardedRecalibration(distorted(probs, 0.2), labels, np.ones(100), with_offsets)
+        made = CrossValidatedRecalibration(distorted(probs, 0.2), labels, np.ones(100), with_offsets)
         assert made.gain > 0
         assert made.temperature < 0.6
 
@@ -89,7 +88,7 @@ def test_an_honest_model_is_mostly_left_alone_and_never_changed_much():
     left, changed = [], []
     for seed in range(60):
         probs, labels = calibrated(60, seed=seed)
-        made = GuardedRecalibration(probs, labels, np.ones(60), True)
+        made = CrossValidatedRecalibration(probs, labels, np.ones(60), True)
         left.append(made.scaling.idle)
         if left[-1]:
             assert (made.apply(probs) == probs).all()
@@ -99,29 +98,7 @@ def test_an_honest_model_is_mostly_left_alone_and_never_changed_much():
 
 
 def test_without_evidence_nothing_is_done():
-    made = GuardedRecalibration(np.empty((0, 3)), np.empty(0, dtype=np.int64), np.empty(0), True)
+    made = CrossValidatedRecalibration(np.empty((0, 3)), np.empty(0, dtype=np.int64), np.empty(0), True)
     assert made.evidence == 0
     assert made.temperature == 1
     assert made.scaling.idle
-
-
-@pytest.mark.parametrize(("far", "explained", "taken"), [(0.3, 0.4, 0.25), (1.4, 1.0, 0.25), (5.0, 0.4, 0.1)])
-def test_hardness_is_taken_from_the_log_temperature(far, explained, taken):
-    probs, labels = calibrated(300)
-    made = [
-        GuardedRecalibration(distorted(probs, far), labels, np.ones(300), False, harder)
-        for harder in (Hardness(), Hardness(0.25, explained))
-    ]
-    assert np.log(made[1].temperature) == pytest.approx(np.log(made[0].temperature) - taken)
-
-
-def test_no_hardness_takes_a_temperature_below_its_bound():
-    probs, labels = calibrated(300)
-    made = GuardedRecalibration(distorted(probs, 0.2), labels, np.ones(300), False, Hardness(10.0))
-    assert made.temperature == pytest.approx(np.exp(-3))
-
-
-def test_hardness_changes_no_model_that_is_left_alone():
-    probs, labels = calibrated(60, seed=3)
-    assert GuardedRecalibration(probs, labels, np.ones(60), False).scaling.idle
-    assert GuardedRecalibration(probs, labels, np.ones(60), False, Hardness(0.5)).scaling.idle

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import cusal
 from cusal._wrapper import Wrapper
 from cusal.errors import InvalidInput, MissingMethod
-from cusal.session import learner
+from cusal.session import fitted_round
 from cusal.session.dense_vectors import dense_vectors, item_vectors
 from cusal.session.predictions import Predictions
 
@@ -88,7 +88,7 @@ def test_strategies_that_embed_work_on_sparse_items(name: str, model: Any) -> No
 def test_vectors_are_computed_once_for_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     lines, kinds = texts()
     counted: list[int] = []
-    monkeypatch.setattr(learner, "item_vectors", lambda rows: counted.append(rows.shape[0]) or item_vectors(rows))
+    monkeypatch.setattr(fitted_round, "item_vectors", lambda rows: counted.append(rows.shape[0]) or item_vectors(rows))
     session = cusal.Session(
         TfidfVectorizer().fit_transform(lines), LogisticRegression(), "diverse_margin", labelled=(range(4), kinds[:4])
     )

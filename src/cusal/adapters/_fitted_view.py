@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from cusal._types import Indices
-from cusal.session.answers import ModelAnswers, Pairs
 from cusal.session.dense_vectors import item_vectors
-from cusal.session.predictions import Predictions
+from cusal.session.predictions import ModelAnswers, Pairs, Predictions
 from cusal.strategies._view import View
 
 

@@ -8,7 +8,7 @@ from cusal._signals import term_like_interrupt
 from cusal.adapters._label_studio_order import has_model
 from cusal.adapters.label_studio import UNCERTAINTY, LabelStudioProject, LabelStudioPush
 from cusal.errors import ServerAway
-from cusal.session.models_by_name import named_model
+from cusal.session.classifiers import named_model
 from cusal.session.session import Session
 
 STOPPED = 130  # what a shell gives for Ctrl-C

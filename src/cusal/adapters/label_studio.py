@@ -20,7 +20,7 @@ from cusal.adapters._label_studio_server import LabelStudioServer
 from cusal.adapters._label_studio_tasks import Question, Task, read_question, read_task
 from cusal.adapters._label_studio_vectors import ImageVectors, check_features, text_vectors
 from cusal.errors import InvalidInput, NotReady, ServerAway, ServerError
-from cusal.session.models_by_name import for_many_labels
+from cusal.session.classifiers import for_many_labels
 from cusal.session.session import Session
 from cusal.strategies._strategy import Strategy
 

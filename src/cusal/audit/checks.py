@@ -20,7 +20,7 @@ from cusal.audit.order import Design, Identities, Order, exponentials
 from cusal.audit.predictions import Claims
 from cusal.audit.shares import PartShare, Sample, chances, spread
 from cusal.errors import InvalidInput, NotReady
-from cusal.session.classes import plain
+from cusal.session.labels import plain
 
 UNKNOWN = None
 FEWEST = 5  # checks in a slice, below which nothing is said

@@ -167,11 +167,6 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._pool(numbers)
         return self
 
-    @property
-    def out_of_fold_proba_(self) -> Probs:
-        """The same as `out_of_fold_`."""
-        return self.out_of_fold_
-
     def _chosen(self) -> list[Expert]:
         if not is_real(self.random_share) or not 0 <= self.random_share <= 1:
             raise InvalidInput(f"random_share is {self.random_share!r}; expected a number from 0 to 1.")

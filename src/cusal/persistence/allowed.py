@@ -323,13 +323,8 @@ POOLING = {"kernel_size": SIDES, "stride": NONE | SIDES, "padding": SIDES, "ceil
 DROPOUT, IN_PLACE = {"p": FRACTION, "inplace": FLAG}, {"inplace": FLAG}
 
 ATTRIBUTES: dict[str, dict[str, Kind]] = {
-    # A session but its model
-    "cusal.session.pool:Pool": {"state": array("i", 1)},
-    "cusal.session.classes:Classes": {"fixed": FLAG, "_number": table(LABEL, INDEX)},
-    "cusal.session.origins:Origins": {"asked": ANY, "at_random": ANY},
-    "cusal.session.stopping:Course": {"counts": many(INDEX, 10**6), "classes": ANY, "agreements": ANY},
-    "cusal.recalibration.evidence:Evidence": {"predictions": table(INDEX, array("f", 1))},
-    "cusal.recalibration.out_of_sample:OutOfSample": {"_fold": table(INDEX, INDEX), "_copies": table(LABEL, ANY)},
+    # Folds of the items, of a model that is calibrated by copies; a session itself is plain values
+    "cusal.recalibration.out_of_sample:OutOfSample": {"fold": table(INDEX, INDEX), "copies": table(LABEL, ANY)},
     # What was fitted of a network
     "cusal.models:TorchClassifier": {"module_": MODULE, "seed_": whole(0, 2**64), "item_shape_": many(COUNT),
         "classes_": CLASSES,

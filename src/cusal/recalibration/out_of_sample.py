@@ -35,19 +35,15 @@ class LabelledPoints(NamedTuple):
 class OutOfSample:
     """What a model would predict for labelled points if it had not been fitted to them."""
 
-    def __init__(self) -> None:
-        self._fold: dict[int, int] = {}  # by key
-        self._copies: dict[int, tuple[protocol.Model, int]] = {}  # by fold: a warm copy and how often it was fitted
-
-    def without_copies(self) -> "OutOfSample":
-        """Return the same folds, to be used with another model."""
-        other = OutOfSample()
-        other._fold = dict(self._fold)
-        return other
+    def __init__(
+        self, fold: dict[int, int] | None = None, copies: dict[int, tuple[protocol.Model, int]] | None = None
+    ) -> None:
+        self.fold = fold or {}  # by key
+        self.copies = copies or {}  # by fold: a warm copy and how often it was fitted
 
     def folds(self, keys: NDArray[Any]) -> Indices:
         """Return the fold of each point that has been predicted, by its key, (n,)."""
-        return np.array([self._fold[key] for key in keys.tolist()], dtype=np.int64)
+        return np.array([self.fold[key] for key in keys.tolist()], dtype=np.int64)
 
     def predict(
         self,
@@ -76,35 +72,19 @@ class OutOfSample:
         given = np.isin(fold, asked)
         return probs[given], points.y[given]
 
-    def opinions(
-        self, model: protocol.Model, points: LabelledPoints, others: Any, *, classes: int, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """Return what `predict` returns by "cross-fit", (n, classes), and what each copy says of other items.
-
-        The latter are (folds, m, classes). The model does not start warm, and there are as many points as folds.
-        """
-        fold = self._assign(points, rng)
-        probs, said = np.empty((len(fold), classes)), []
-        for number in range(FOLDS):
-            copy = self._copy(model, points, fold != number, 1, rng, number)
-            outside = np.flatnonzero(fold == number)
-            probs[outside] = _predicted(copy, take(points.X, outside), classes, protocol.predict_proba)
-            said.append(_predicted(copy, others, classes, protocol.predict_proba))
-        return probs, np.stack(said)
-
     def _assign(self, points: LabelledPoints, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return the fold of each point; a new one joins the fold with the fewest of its class, then the smallest."""
         keys, labels = points.keys.tolist(), points.y.tolist()
         sizes = np.zeros((max(labels) + 1, FOLDS), dtype=np.int64)
         for key, label in zip(keys, labels, strict=True):
-            if key in self._fold:
-                sizes[label, self._fold[key]] += 1
+            if key in self.fold:
+                sizes[label, self.fold[key]] += 1
         for row in rng.permutation(len(keys)).tolist():
-            if keys[row] not in self._fold:
+            if keys[row] not in self.fold:
                 number = int(np.lexsort((sizes.sum(axis=0), sizes[labels[row]]))[0])
-                self._fold[keys[row]] = number
+                self.fold[keys[row]] = number
                 sizes[labels[row], number] += 1
-        return np.array([self._fold[key] for key in keys], dtype=np.int64)
+        return np.array([self.fold[key] for key in keys], dtype=np.int64)
 
     def _copy(
         self,
@@ -120,7 +100,7 @@ class OutOfSample:
         if len(np.unique(points.y[rows])) < 2:
             return None
         warm = bool(getattr(model, "warm_start", False))
-        copy, done = self._copies.get(number, (model, 0)) if warm else (model, fits - 1)
+        copy, done = self.copies.get(number, (model, 0)) if warm else (model, fits - 1)
         data = take(points.X, rows), points.y[rows]
         for _ in range(done, fits):
             copy = protocol.fitted_copy(
@@ -131,7 +111,7 @@ class OutOfSample:
                 seeded=protocol.unseeded(model),
             )
         if warm:
-            self._copies[number] = copy, fits
+            self.copies[number] = copy, fits
         return copy
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
-from cusal.recalibration.evidence import temperature_of
-from cusal.recalibration.temperature import apply_temperature
+from cusal.recalibration.temperature import apply_temperature, fit_temperature
 
 AGREED_SHARE = 1 / 3  # chosen of 1/3, 1/2 and 2/3 on validation items: results/networks-few-labels.md
 
@@ -29,8 +28,14 @@ class Recalibration:
     weights : (n,) array, optional
         What each pair counts; all the same by default.
     agreed : float, optional
-        The temperature that the members of an ensemble agree on (`agreement`). A third of the log temperature is its
-        own, the rest that of the pairs.
+        The temperature that the members of an ensemble agree on (`ensemble_agreement`). A third of the log temperature
+        is its own, the rest that of the pairs.
+
+    Examples
+    --------
+    >>> probs, labels = np.tile([[0.9, 0.1]], (40, 1)), np.arange(40) % 2
+    >>> bool(Recalibration(probs, labels, strength=5.0).temperature > 1.5)
+    True
     """
 
     probs: Floats
@@ -52,11 +57,23 @@ class Recalibration:
     @cached_property
     def temperature(self) -> float:
         """What the model's log probabilities are divided by; above 1 the model was over-confident."""
-        told = temperature_of((self.probs, self.labels), strength=self.strength, weights=self.weights)
+        fitted = temperature_of((self.probs, self.labels), strength=self.strength, weights=self.weights)
         if self.agreed is None:
-            return told
-        return math.exp((1 - AGREED_SHARE) * math.log(told) + AGREED_SHARE * math.log(self.agreed))
+            return fitted
+        return math.exp((1 - AGREED_SHARE) * math.log(fitted) + AGREED_SHARE * math.log(self.agreed))
 
     def apply(self, probs: Floats) -> NDArray[np.float64]:
         """Return the recalibrated form of raw probabilities, (rows, classes)."""
         return apply_temperature(probs, self.temperature)
+
+
+def temperature_of(pairs: tuple[Floats, Indices], *, strength: float, weights: Floats | None = None) -> float:
+    """Return the temperature that fits pairs of prediction and label best; 1 if there are none.
+
+    weights: what each pair counts, (n,); all the same by default.
+    """
+    probs, labels = pairs
+    if len(labels) == 0:
+        return 1.0
+    with np.errstate(divide="ignore"):
+        return fit_temperature(np.log(probs), labels, strength=strength, weights=weights)

@@ -1,3 +1,5 @@
-"""The active-learning loop: the session with `ask` and `tell`, its pool, one query, a simulated oracle."""
+"""The active-learning loop: the session with `ask` and `tell`, one query, a simulated oracle."""
 
-__all__: list[str] = []
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,7 +1,8 @@
-"""One fitted model's answers about a data set, computed tile by tile when first needed."""
+"""What a fitted model predicts for a data set: computed tile by tile when first needed, and as a strategy sees it."""
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from cusal._items import count_items, take
 from cusal._types import Floats, Indices
 from cusal.errors import MissingMethod
 
+Pairs = tuple[Floats, Indices]  # predictions (n, classes) and class numbers (n,)
 TILE = 8192  # items that a model sees at once: a lazily loaded data set is never completely in memory
 
 
@@ -79,3 +81,37 @@ class Predictions:
             return np.concatenate([ask(take(self.items, indices[start : start + TILE])) for start in starts])
         finally:
             self.seconds += time.perf_counter() - started
+
+
+@dataclass(frozen=True)
+class ModelAnswers:
+    """A fitted model's predictions, and the labelled items as evidence.
+
+    predictions: of the items of the session.
+    labelled: positions of the labelled items.
+    evidence: computes their predictions and class numbers, by the model or by copies that were not fitted to them.
+    """
+
+    predictions: Predictions
+    labelled: Indices
+    evidence: Callable[[], Pairs]
+
+    def probs(self, indices: Indices, *, whole: bool = True) -> Floats:
+        """Return what strategies see of the model's predictions, (k, classes)."""
+        return self.predictions.scoring_probs(indices, whole=whole)
+
+    def embeddings(self, indices: Indices) -> Floats:
+        """Return embeddings (k, features)."""
+        return self.predictions.embeddings(indices)
+
+    def sampled_probs(self, indices: Indices, samples: int) -> Floats:
+        """Return sampled predictions (k, samples, classes)."""
+        return self.predictions.sampled_probs(indices, samples)
+
+    def reference(self) -> Pairs:
+        """Return the evidence."""
+        return self.evidence()
+
+    def reference_embeddings(self) -> Floats:
+        """Return embeddings of the labelled items, (n, features)."""
+        return self.predictions.embeddings(self.labelled)

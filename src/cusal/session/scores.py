@@ -10,7 +10,7 @@ from cusal import metrics
 from cusal._types import Floats
 from cusal.errors import InvalidInput
 from cusal.metrics.reliability import Reliability, reliability
-from cusal.session.classes import plain
+from cusal.session.labels import plain
 
 METRICS: dict[str, Callable[[Any, Any], float]] = {
     "accuracy": metrics.accuracy,

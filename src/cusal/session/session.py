@@ -5,32 +5,36 @@
 A person, a simulated oracle, the benchmark and the web app all use these two calls.
 """
 
+import copy
+import os
+import threading
 import time
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import replace
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
 from cusal import strategies
-from cusal._checks import as_batch_size, as_count
-from cusal._items import as_items, count_items
+from cusal._arguments import is_hashable
+from cusal._checks import as_batch_size, as_count, as_indices
+from cusal._item_hash import fingerprint
+from cusal._items import as_items, count_items, take
 from cusal._types import Floats, Indices
-from cusal.errors import CusalWarning, InvalidInput, PoolExhausted
-from cusal.recalibration.evidence import Calibration
-from cusal.recalibration.open_items import AccuracyEstimate
-from cusal.session import audit as audits
-from cusal.session import honesty
-from cusal.session.answers import ModelAnswers
-from cusal.session.arguments import as_model, as_pairs, check_name, default_model
-from cusal.session.books import Books
+from cusal.errors import CusalWarning, InvalidInput, PoolExhausted, UnknownName
+from cusal.recalibration.methods import RECALIBRATIONS, REFIT_LIMIT, Recalibrate
+from cusal.recalibration.pool_estimates import AccuracyEstimate, CalibrationEstimate
+from cusal.session.checkpoint import Checkpoint
+from cusal.session.classifiers import as_model, default_model
 from cusal.session.cold_start import typical_items
-from cusal.session.learner import Learner
-from cusal.session.pool import Pool
-from cusal.session.resumable import Resumable
+from cusal.session.fitted_round import FittedRound, ModelFits
+from cusal.session.labels import Labels, Pool, as_pairs
+from cusal.session.past_picks import PastPicks, as_audit_share, draw_audit, with_audit
+from cusal.session.recalibrator import AnyRecalibration, Recalibrator
 from cusal.session.scores import Scores, labels_to_score, score_predictions
 from cusal.session.stopping import Course, Stopping
 from cusal.strategies._array_answers import ArrayAnswers
@@ -38,16 +42,52 @@ from cusal.strategies._query_result import Query
 from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
 
-Recalibrate = honesty.Recalibrate
 Reference = Literal["fitted", "cross-fit", "held-out"]
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
-class Session(Resumable):
+@dataclass(frozen=True)
+class OutOfSamplePredictions:
+    """Labelled items, predicted by models that were not fitted to their labels.
+
+    Attributes
+    ----------
+    indices : (n,) int64 array
+        Positions of the items.
+    probs : (n, classes) array
+        Recalibrated probabilities, columns as `session.classes_`.
+    labels : (n,) int64 array
+        The columns of their labels.
+    drawn : (n,) bool array
+        Whether each item was drawn at random.
+    """
+
+    indices: Indices
+    probs: NDArray[np.float64]
+    labels: Indices
+    drawn: NDArray[np.bool_]
+
+
+def _alone(
+    method: Callable[Concatenate["Session", Arguments], Result],
+) -> Callable[Concatenate["Session", Arguments], Result]:
+    """Return a method of a session that waits until other threads have left it."""
+
+    @wraps(method)
+    def waiting(session: "Session", /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        with session._lock:
+            return method(session, *arguments, **named)
+
+    return waiting
+
+
+class Session:
     """Active learning of one model on one data set: ask for items, tell their labels, ask again.
 
     Use it when labels come in batches, from a person or an oracle. It fits the model, chooses what to ask next, keeps
     every label, and returns honest probabilities. If you have a loop of your own, `cusal.query` chooses items from
-    probabilities alone.
+    probabilities alone. Threads may share a session: each call waits for the one before.
 
     Parameters
     ----------
@@ -67,10 +107,11 @@ class Session(Resumable):
     seed : int, default 0
         Seed of every random choice.
     recalibrate : {"auto", "vector", "prequential", "cross-fit", "held-out"} or None, default "auto"
-        How `predict_proba` is recalibrated. It never changes what is asked for or fitted. "cross-fit" and "vector" fit
-        five more copies of the model in every round, "held-out" one; "auto" five or fifteen, if that takes under two
-        seconds. "vector" may change which class is the most probable. "auto" and "vector" leave the model as it is
-        where the evidence shows no gain.
+        How `predict_proba` is recalibrated. It never changes what is asked for or fitted. "auto" goes by the model's
+        class and by the numbers of labels, columns and classes, see `cusal.recalibration.choose_method`: out-of-fold
+        predictions of five copies of a light model, past picks of a network. "cross-fit" and "vector" always fit five
+        copies in a round, "held-out" one, "prequential" none. "vector" may change which class is the most probable.
+        "auto" and "vector" leave the model as it is where the evidence shows no gain.
     reference : {"fitted", "cross-fit", "held-out"}
         The labelled items' predictions that serve as evidence; "fitted" is the paper's.
     audit : float, default 0
@@ -88,6 +129,9 @@ class Session(Resumable):
         The fitted copy of the model; its classes are numbers.
     round : int
         How often the model was fitted, minus one.
+    refit_limit : float
+        The work above which "auto" fits no copies of the model, `cusal.recalibration.REFIT_LIMIT` at first. Set it
+        higher where nobody waits for a round, or to 0.
 
     Raises
     ------
@@ -121,65 +165,83 @@ class Session(Resumable):
         reference: Reference = "fitted",
         audit: float = 0.0,
     ) -> None:
-        check_name("recalibration", recalibrate, (None, *get_args(Recalibrate)))
-        check_name("reference", reference, get_args(Reference))
+        _check_name("recalibration", recalibrate, (None, *RECALIBRATIONS))
+        _check_name("reference", reference, get_args(Reference))
         self.items = as_items(items)
         model = default_model(self.items) if model is None else as_model(model)
         self.strategy = strategies.make(strategy)
-        self.recalibrate, self.reference, self.audit = recalibrate, reference, audits.as_share(audit)
+        self.recalibrate, self.reference, self.audit = recalibrate, reference, as_audit_share(audit)
         known = classes if classes is not None else getattr(model, "classes_", None)
-        self._learner = Learner(self.items, model, as_count(seed, "seed", least=0))
-        self._books = Books(count_items(self.items), known)
-        self._honesty = honesty.Honesty(self._learner, self._books, recalibrate)
-        self._course = Course()
-        self._view: View | None = None  # of the current round
+        self._refit_limit = REFIT_LIMIT
+        self._fits = ModelFits(self.items, model, as_count(seed, "seed", least=0))
+        self._labels = Labels(count_items(self.items), known)
+        self._picks, self._course = PastPicks(), Course()
+        self._round: FittedRound | None = None  # None if the model is not fitted to the latest labels
+        self._lock = threading.RLock()
         if labelled is not None:
             self.tell(*as_pairs(labelled, self.items))
 
     def __repr__(self) -> str:
-        state = f"{self.pool.describe()}; {len(self._books.classes)} classes"
+        state = f"{self.pool.describe()}; {len(self._labels.classes)} classes"
         return f"Session({state}; strategy {self.strategy.name}; round {self.round})"
+
+    # What is known.
 
     @property
     def model(self) -> Any:
         """The copy of the model that is fitted; its classes are numbers, in the order in which they were met."""
-        return self._learner.model
+        return self._fits.model
 
     @property
     def pool(self) -> Pool:
         """Which items are open, labelled and skipped."""
-        return self._books.pool
+        return self._labels.pool
 
     @property
     def labels(self) -> dict[int, Hashable]:
         """Every label as it was told, by the position of its item, as plain Python values."""
-        return dict(self._books.labels)
+        return dict(self._labels.by_item)
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes in the order of the columns of `predict_proba`: sorted, or as `classes` gave them."""
-        return self._books.classes.array
+        return self._labels.classes.array
 
     @property
     def class_columns(self) -> Indices:
         """(classes,) the class number of each of `classes_`: its column in the predictions of `model` and `view`."""
-        return self._books.classes.columns
+        return self._labels.classes.columns
 
     @property
     def seed(self) -> int:
         """Seed of every random choice."""
-        return self._learner.seed
+        return self._fits.seed
 
     @property
     def round(self) -> int:
         """Number of the last fit: 0 for the first, -1 before it."""
-        return self._learner.round
+        return self._fits.round
 
     @property
     def seconds(self) -> dict[str, float]:
         """Seconds that fitting, predicting and selecting took in this round."""
-        return self._learner.seconds
+        return self._fits.seconds
 
+    @property
+    def refit_limit(self) -> float:
+        """The work above which "auto" fits no copies of the model: labels times columns times classes."""
+        return self._refit_limit
+
+    @refit_limit.setter
+    def refit_limit(self, limit: float) -> None:
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
+            raise InvalidInput(f"refit_limit is {limit!r}; expected a number of 0 or more.")
+        self._refit_limit = float(limit)
+        self._forget_recalibration()
+
+    # Ask and tell.
+
+    @_alone
     def ask(self, batch_size: int = 10, *, strategy: str | Strategy | None = None) -> Query:
         """Return the items to label next.
 
@@ -205,22 +267,24 @@ class Session(Resumable):
         """
         chosen = self.strategy if strategy is None else strategies.make(strategy)
         count = as_batch_size(batch_size, len(self.pool.open))
-        if not self._books.ready:
+        if not self._labels.ready:
             return self._ask_without_model(chosen, count)
-        self.fit()
-        fitted = self._learner.fitted
-        started, predicting = time.perf_counter(), fitted.seconds
-        self.view.rng = self._learner.rng()
-        query = chosen.query(self.view, count)
+        fitted, view = self._fitted(), self.view
+        started, predicting = time.perf_counter(), fitted.predictions.seconds
+        view.rng = self._fits.rng()
+        query = chosen.query(view, count)
         if self.audit:
-            query = audits.with_audit(query, self._honesty.draw(count, self.audit), self.view.probs_of)
-        self._honesty.remember(query, self._predicted(query.indices))
-        if "probs" in vars(self.view):  # never predict the pool for the sake of it
-            self._course.record(len(self.labels), len(self.pool), self.view.candidates, self.view.probs)
-        self.seconds["select"] = time.perf_counter() - started - (fitted.seconds - predicting)
-        self.seconds["predict"] = fitted.seconds
+            rng = np.random.default_rng([self.seed, self.round, 2])
+            query = with_audit(query, draw_audit(self.pool.open, count, self.audit, rng), view.probs_of)
+        self._picks.remember_query(query, self.round, fitted.probs_of(query.indices, self.reference))
+        if "probs" in vars(view):  # never predict the pool for the sake of it
+            self._course.record(len(self._labels.by_item), len(self.pool), view.candidates, view.probs)
+        predicted = fitted.predictions.seconds
+        self.seconds["select"] = time.perf_counter() - started - (predicted - predicting)
+        self.seconds["predict"] = predicted
         return query if query.probs is None else replace(query, probs=self._as_seen(query.probs))
 
+    @_alone
     def tell(self, indices: Any, labels: Any) -> None:
         """Store the labels of items, asked for or not; a new label replaces an earlier one.
 
@@ -231,19 +295,50 @@ class Session(Resumable):
         labels : label or (k,) labels
             Their labels, of any hashable type.
         """
-        self._books.tell(indices, labels)
-        self._forget_round()
+        self._labels.tell(indices, labels)
+        self._round = None
 
+    @_alone
     def skip(self, indices: Any) -> None:
         """Set items aside: they are not asked for until they are reopened."""
-        self._honesty.forget(self._books.skip(indices))
-        self._view = None
+        self._picks.forget(self._labels.skip(indices))
 
+    @_alone
     def reopen(self, indices: Any) -> None:
         """Undo labels and skips: the items can be asked for again."""
-        self._honesty.forget(self._books.reopen(indices))
-        self._forget_round()
+        self._picks.forget(self._labels.reopen(indices))
+        self._round = None
 
+    @_alone
+    def mark_random(self, indices: Any) -> None:
+        """Note that items were drawn uniformly at random by the caller, before or after their labels come.
+
+        Estimates for the open items rest on such labels: they count five times as much as picks.
+
+        Parameters
+        ----------
+        indices : int or (k,) integers
+            Positions of the items.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X = np.linspace(-1, 1, 40)[:, None]
+        >>> session = Session(X, LogisticRegression())
+        >>> drawn = np.random.default_rng(0).permutation(40)[:10]
+        >>> session.tell(drawn, X[drawn, 0] > 0)
+        >>> session.mark_random(drawn)
+        >>> session.estimate_accuracy().drawn
+        10
+        """
+        places = as_indices(indices, len(self.pool))
+        self._picks.remember(places, np.ones(len(places), dtype=np.bool_), self.round)
+        self._forget_recalibration()
+
+    # Predictions.
+
+    @_alone
     def fit(self) -> None:
         """Fit the model to all labels; do nothing if there are no new ones.
 
@@ -252,19 +347,49 @@ class Session(Resumable):
         NotReady
             If there are no labels of two classes yet.
         """
-        self._learner.fit(self._books, (self.recalibrate, self.reference))
+        self._fitted()
 
-    def predict_proba(self, items: Any) -> NDArray[np.float64]:
+    @_alone
+    def predict_proba(self, items: Any = None) -> NDArray[np.float64]:
         """Return recalibrated probabilities (rows, classes), columns as `classes_`.
 
         `session.model.predict_proba` returns the raw ones, columns by class number.
+
+        Parameters
+        ----------
+        items : as the session's items, optional
+            By default all items of the session.
         """
         return self._as_seen(self.recalibration.apply(self._raw(items)))
 
-    def predict(self, items: Any) -> NDArray[Any]:
-        """Return the most probable label of each item, (rows,), of the kind that was told."""
+    @_alone
+    def predict(self, items: Any = None) -> NDArray[Any]:
+        """Return the most probable label of each item, (rows,), of the kind that was told.
+
+        Parameters
+        ----------
+        items : as the session's items, optional
+            By default all items of the session.
+        """
         return np.asarray(self.classes_[self.predict_proba(items).argmax(axis=1)])
 
+    @_alone
+    def embeddings(self, indices: Any) -> Floats:
+        """Return the vectors of items that strategies see: the model's, or what stands for them, (k, features).
+
+        Parameters
+        ----------
+        indices : int or (k,) integers
+            Positions of the items.
+
+        Raises
+        ------
+        MissingMethod
+            If the model has no method `embed` and the items are no numbers.
+        """
+        return self._fitted().predictions.embeddings(as_indices(indices, len(self.pool)))
+
+    @_alone
     def evaluate(self, items: Any, labels: Any) -> Scores:
         """Return accuracy, ECE, NLL and Brier score on labelled items, raw and recalibrated.
 
@@ -283,24 +408,62 @@ class Session(Resumable):
         1.0
         """
         raw = self._raw(items)
-        names = labels_to_score(labels, len(raw), self._books.classes.names)
+        names = labels_to_score(labels, len(raw), self._labels.classes.names)
         recalibrated = self._as_seen(self.recalibration.apply(raw))
-        return score_predictions(self._as_seen(raw), recalibrated, names, self._books.classes.names)
+        return score_predictions(self._as_seen(raw), recalibrated, names, self._labels.classes.names)
+
+    @_alone
+    def out_of_sample(self) -> OutOfSamplePredictions:
+        """Return what models that had not seen the labels predict of the labelled items.
+
+        These are out-of-fold predictions of all labelled items, or, where further fits are dear, what was predicted of
+        past picks before their labels were known.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X = np.linspace(-1, 1, 40)[:, None]
+        >>> session = Session(X, LogisticRegression(), labelled=(np.arange(40), X[:, 0] > 0))
+        >>> found = session.out_of_sample()
+        >>> bool((found.probs.argmax(axis=1) == found.labels).mean() > 0.9)
+        True
+        """
+        found, recalibration = self._recalibrator.evidence(), self.recalibration
+        place = np.empty(len(self.class_columns), dtype=np.int64)
+        place[self.class_columns] = np.arange(len(place))  # the column of each class number
+        probs = self._as_seen(recalibration.apply(found.probs)) if len(found.labels) else found.probs
+        return OutOfSamplePredictions(found.indices, np.asarray(probs), place[found.labels], found.drawn)
+
+    # How good they are.
 
     @property
-    def recalibration(self) -> honesty.AnyRecalibration:
+    def recalibration(self) -> AnyRecalibration:
         """What turns this round's raw predictions, columns by class number, into recalibrated ones."""
-        return self._honesty.recalibration(self.fit)
+        with self._lock:
+            return self._recalibrator.recalibration
+
+    @_alone
+    def recalibration_by(self, method: Recalibrate) -> AnyRecalibration:
+        """Return what `recalibration` would be with another setting of `recalibrate`.
+
+        The session stays as it is, but for copies of its model: "cross-fit", "vector" and "held-out" fit them where the
+        session has not done so itself.
+        """
+        _check_name("recalibration", method, RECALIBRATIONS)
+        return Recalibrator(self._fitted(), self._picks, method, limit=self.refit_limit).recalibration
 
     @property
-    def calibration(self) -> Calibration:
+    def calibration(self) -> CalibrationEstimate:
         """The temperature, how much evidence it rests on, and the calibration error to expect on the open items."""
-        if not self._books.ready:
-            return Calibration(1.0, 0)
-        if self.recalibration.evidence == 0 or len(self.pool.open) == 0:
-            return Calibration(self.recalibration.temperature, self.recalibration.evidence)
-        return self._honesty.calibration(self.recalibration, self.open_probs)
+        with self._lock:
+            if not self._labels.ready:
+                return CalibrationEstimate(1.0, 0)
+            if self.recalibration.evidence == 0 or len(self.pool.open) == 0:
+                return CalibrationEstimate(self.recalibration.temperature, self.recalibration.evidence)
+            return self._recalibrator.calibration(self.open_probs)
 
+    @_alone
     def estimate_accuracy(self) -> AccuracyEstimate:
         """Return the accuracy to expect of `predict` on the open items, with a 90 % interval.
 
@@ -316,9 +479,9 @@ class Session(Resumable):
         """
         if len(self.pool.open) == 0:
             raise PoolExhausted("no item is open, nothing is left to estimate; `evaluate` scores labelled items.")
-        self.fit()
-        return self._honesty.accuracy(self.recalibration, self.open_probs)
+        return self._recalibrator.accuracy(self.open_probs)
 
+    @_alone
     def stopping(self) -> Stopping:
         """Return whether more labels would still change the model, and what the next 50 are likely to gain.
 
@@ -326,73 +489,233 @@ class Session(Resumable):
         """
         self.fit()
         probs = self.view.probs if len(self.pool.open) else np.empty((0, 1))
-        now = len(self.labels), self.pool.open, probs
+        now = len(self._labels.by_item), self.pool.open, probs
         self._course.record(now[0], len(self.pool), *now[1:])
         return self._course.judge(*now)
 
     @property
     def view(self) -> View:
         """What a strategy sees in this round; columns are class numbers, in the order in which classes were met."""
-        self.fit()
-        if self._view is None:
-            answers = ModelAnswers(
-                self._learner.fitted,
-                self.pool.labelled,
-                lambda: self._learner.evidence(self.reference, self._books),
-            )
-            self._view = View(self.pool.open, self._learner.rng(), answers)
-        return self._view
+        with self._lock:
+            return self._fitted().view(self.reference)
 
     @property
     def open_probs(self) -> Floats:
         """(open items, classes): the model's raw predictions of the open items, columns by class number."""
-        view = self.view
-        return self._learner.fitted.probs(view.candidates) if hasattr(self.model, "scoring_proba") else view.probs
+        with self._lock:
+            return self._fitted().open_probs(self.reference)
 
-    def checkpoint(self) -> dict[str, Any]:
-        """Return everything except the items and what can be computed from them, by name."""
-        own = {name: getattr(self, name) for name in ("strategy", "recalibrate", "reference", "audit", "_course")}
-        return own | self._books.state() | self._learner.state() | self._honesty.state()
+    # Stop and continue.
+
+    @_alone
+    def checkpoint(self) -> Checkpoint:
+        """Return everything except the items and what can be computed from them."""
+        names = ("strategy", "recalibrate", "reference", "audit", "seed", "refit_limit")
+        labels, fits, picks, course = self._labels, self._fits, self._picks, self._course
+        return Checkpoint(
+            settings={name: getattr(self, name) for name in names},
+            states=labels.pool.state.copy(),
+            labels=dict(labels.by_item),
+            classes=list(labels.classes.numbered),
+            all_classes=labels.classes.fixed,
+            model=fits.model,
+            given=fits.given,
+            seeded=list(fits.seeded),
+            round=fits.round,
+            seconds=dict(fits.seconds),
+            fitted=self._round is not None,
+            predictions=dict(picks.predictions),
+            rounds=dict(picks.rounds),
+            at_random=dict(picks.at_random),
+            folds=dict(fits.copies.fold),
+            copies=dict(fits.copies.copies),
+            course=(list(course.counts), list(course.classes), list(course.agreements)),
+        )
+
+    @classmethod
+    def resume(cls, checkpoint: Checkpoint, items: Any) -> Self:
+        """Return the session of a `checkpoint`, over the same items."""
+        session = cls.__new__(cls)
+        session.__setstate__({"checkpoint": checkpoint, "items": as_items(items)})
+        return session
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything but the items to a file, all of it or nothing."""
+        self.checkpoint().save(path, self.items)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], items: Any, *, trusted: bool = False) -> Self:
+        """Return a saved session over the same items, to continue as if it had not stopped.
+
+        Parameters
+        ----------
+        path : path of a file that `save` wrote
+        items : the items that the session was saved over; others are refused
+        trusted : bool, default False
+            Whether code of the file may run. It is needed where the model or the strategy is of a class that is
+            neither cusal's nor scikit-learn's nor torch's. Set it only for files that you trust.
+        """
+        checkpoint, known = Checkpoint.load(path, trusted=trusted)
+        session = cls.resume(checkpoint, items)
+        if known != fingerprint(session.items):
+            raise InvalidInput(
+                f"{path} was saved over other items: their number is the same, but not what they hold; give the same, "
+                "in the same order."
+            )
+        return session
+
+    def to_bytes(self) -> bytes:
+        """Return everything but the items and the model as bytes, for a database; `from_bytes` reads them.
+
+        A model of any class comes back this way; only one that starts warm begins from scratch.
+        """
+        return self.checkpoint().to_bytes(self.items)
+
+    @classmethod
+    def from_bytes(cls, content: bytes, items: Any, model: protocol.Model) -> Self:
+        """Return the session of `to_bytes`, to continue as if it had not stopped.
+
+        Parameters
+        ----------
+        content : bytes
+            What `to_bytes` returned.
+        items : as a session takes them
+            The same items; over other vectors of them, or with more at the end, it continues as `continued` says.
+        model : object with fit(X, y) and predict_proba(X)
+            The model as it was given to the session. It is fitted to the same labels with the same seed.
+
+        Raises
+        ------
+        DataError
+            If the bytes are damaged or are no session.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X = np.linspace(-1, 1, 40)[:, None]
+        >>> session = Session(X, LogisticRegression(), labelled={0: "low", 39: "high"})
+        >>> Session.from_bytes(session.to_bytes(), X, LogisticRegression()).labels
+        {0: 'low', 39: 'high'}
+        """
+        packed, known = Checkpoint.from_bytes(content)
+        items, model = as_items(items), copy.deepcopy(as_model(model))
+        if len(packed.states) != count_items(items) or known != fingerprint(items):
+            return cls.resume(replace(packed.with_model(model), refit=False).extended(count_items(items)), items)
+        return cls.resume(replace(packed, model=model, given=model, seeded=protocol.unseeded(model)), items)
+
+    @_alone
+    def continued(self, items: Any, model: protocol.Model | None = None) -> Self:
+        """Return a session that continues this one with more items, other vectors of them, or another model.
+
+        Better vectors often come late: texts are TF-IDF rows at once and sentence vectors a minute later. What people
+        said stays true on any vectors; what a model of the old ones predicted does not. Labels, skips, classes, the
+        seed, the number of the round, and which items were drawn at random are kept. What was predicted before labels
+        were known is kept only if the old items stay what they are and no model is given.
+
+        Parameters
+        ----------
+        items : as a session takes them
+            As many as before, in the same order; further ones at the end are new and open.
+        model : object with fit(X, y) and predict_proba(X), optional
+            By default a copy of the session's, as it was before its first fit.
+
+        Returns
+        -------
+        Session
+            Another session; this one stays as it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X = np.linspace(-1, 1, 40)[:, None]
+        >>> session = Session(X, LogisticRegression(), labelled={0: "low", 39: "high"})
+        >>> session.continued(np.hstack([X, X**2]))
+        Session(40 items: 2 labelled, 38 open; 2 classes; strategy diverse_margin; round -1)
+        """
+        items, before = as_items(items), len(self.pool)
+        grown = self.checkpoint().extended(count_items(items))
+        if model is None and self._begins_with_the_same(items, before):
+            course = Course(*copy.deepcopy(grown.course)).extended(count_items(items))
+            course_parts = (course.counts, course.classes, course.agreements)
+            return self.resume(copy.deepcopy(replace(grown, course=course_parts, fitted=False)), items)
+        given = self._fits.given if model is None else as_model(model)
+        return self.resume(grown.with_model(copy.deepcopy(given)), items)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"checkpoint": self.checkpoint(), "items": self.items}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.items, self._books = state["items"], Books.restore(state)
-        if count_items(self.items) != len(self.pool):
+        saved: Checkpoint = state["checkpoint"]
+        self.items = state["items"]
+        if count_items(self.items) != len(saved.states):
             raise InvalidInput(
-                f"the session was saved over {len(self.pool)} items, but {count_items(self.items)} are given; "
+                f"the session was saved over {len(saved.states)} items, but {count_items(self.items)} are given; "
                 "give the same."
             )
-        for name in ("strategy", "recalibrate", "reference"):
-            setattr(self, name, state[name])
-        self.audit, self._course, self._view = state.get("audit", 0.0), state.get("_course", Course()), None
-        self._learner = Learner.restore(self.items, state, self._books)
-        self._honesty = honesty.Honesty.restore(self._learner, self._books, state)
+        self.strategy, self.audit = saved.settings["strategy"], saved.settings["audit"]
+        self.recalibrate, self.reference = saved.settings["recalibrate"], saved.settings["reference"]
+        self._refit_limit = saved.settings["refit_limit"]
+        self._labels = Labels.restore(saved.states, saved.labels, saved.classes, fixed=saved.all_classes)
+        self._picks = PastPicks(dict(saved.predictions), dict(saved.rounds), dict(saved.at_random))
+        self._course = Course(*copy.copy(saved.course))
+        self._fits = ModelFits.restore(self.items, saved)
+        self._lock, self._round = threading.RLock(), None
+        if saved.refit:  # a saved model is fitted again, to the same labels with the same seed
+            self._round = self._fits.refit(self._labels, saved.round)
+        elif saved.fitted:
+            self._round = FittedRound(self._fits, self._labels)
+
+    def __copy__(self) -> Self:
+        """Return a session of its own over the same items."""
+        return self.resume(copy.deepcopy(self.checkpoint()), self.items)
+
+    # Within.
+
+    def _fitted(self) -> FittedRound:
+        """Return the current round, after fitting the model if there are new labels."""
+        if self._round is None:
+            self._round = self._fits.fit(self._labels, (self.recalibrate, self.reference))
+        return self._round
+
+    @property
+    def _recalibrator(self) -> Recalibrator:
+        fitted = self._fitted()
+        if fitted.recalibrator is None:
+            fitted.recalibrator = Recalibrator(fitted, self._picks, self.recalibrate, limit=self.refit_limit)
+        return fitted.recalibrator
+
+    def _forget_recalibration(self) -> None:
+        if self._round is not None:
+            self._round.recalibrator = None
 
     def _ask_without_model(self, chosen: Strategy, count: int) -> Query:
-        candidates, rng, labelled = self.pool.open, self._learner.rng(), len(self._books.labels)
+        candidates, rng, labelled = self.pool.open, self._fits.rng(), len(self._labels.by_item)
         if labelled and not chosen.needs_model:
             nothing = ArrayAnswers(candidates, probs=np.empty((len(candidates), 0)))
             query = Query(chosen.select(View(candidates, rng, nothing), count), strategy=chosen.name)
-            self._honesty.remember_origins(query)
+            self._picks.remember_query(query, self.round)
             return query
         if labelled:
-            message = f"session.ask: {self._books.missing} Until then the cold start chooses, without the model."
-            warnings.warn(message, CusalWarning, stacklevel=3)
+            message = f"session.ask: {self._labels.missing} Until then the cold start chooses, without the model."
+            warnings.warn(message, CusalWarning, stacklevel=4)
             rng = np.random.default_rng([self.seed, 0, labelled])
         indices = typical_items(self.items, candidates, count, labelled=self.pool.labelled, rng=rng)
         return Query(indices, strategy="cold_start")
 
     def _raw(self, items: Any) -> Floats:
-        self.fit()
-        return self._learner.predict(items)
+        return self._fitted().predict(self.items if items is None else items)
 
     def _as_seen(self, probs: Floats) -> NDArray[np.float64]:
         """Return predictions with the columns in the order of `classes_`."""
         return np.asarray(probs[:, self.class_columns])
 
-    def _predicted(self, indices: Indices) -> Floats:
-        """Return the model's raw predictions of some open items; the others need not be predicted."""
-        scoring = hasattr(self.model, "scoring_proba")
-        return self._learner.fitted.probs(indices, whole=False) if scoring else self.view.probs_of(indices)
+    def _begins_with_the_same(self, items: Any, count: int) -> bool:
+        return items is self.items or fingerprint(take(items, slice(0, count))) == fingerprint(self.items)
 
-    def _forget_round(self) -> None:
-        self._view = self._honesty.made = self._learner.predictions = None
+
+def _check_name(kind: str, name: str | None, known: tuple[str | None, ...]) -> None:
+    """Raise `UnknownName` unless the name of this kind is known."""
+    if not is_hashable(name) or name not in known:
+        raise UnknownName(kind, name, ["None (no quotes)" if one is None else one for one in known])

@@ -12,7 +12,7 @@ from cusal._arguments import is_real
 from cusal._checks import as_array, as_count
 from cusal._types import Indices
 from cusal.errors import InvalidInput, PoolExhausted
-from cusal.session.classes import plain
+from cusal.session.labels import plain
 from cusal.session.scores import Scores, score_predictions
 from cusal.session.session import Session
 from cusal.strategies._query_result import Query

@@ -16,7 +16,7 @@ from cusal.apps.bench.loaded_data import draw_items
 from cusal.apps.bench.measured_errors import measure_errors
 from cusal.apps.bench.spec import Spec
 from cusal.errors import InvalidInput, UnknownName
-from cusal.session.simulate import Round
+from cusal.session import Round
 
 LABELS = datasets.load("digits").train_labels
 

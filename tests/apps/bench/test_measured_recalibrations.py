@@ -11,7 +11,7 @@ from cusal.apps.bench.experiment import Experiment
 from cusal.apps.bench.grid import read_grid
 from cusal.apps.bench.spec import Spec
 from cusal.errors import InvalidInput, UnknownName
-from cusal.session.session import Session
+from cusal.session import Session
 
 METHODS = ["prequential", "cross-fit", "vector", "auto", "held-out"]
 

@@ -16,7 +16,6 @@ from cusal.apps.label.export.write import write_archive, write_export
 from cusal.apps.label.store import Answer, NewItem, Project, Round, Settings
 from cusal.apps.label.worker.saved import Saved
 from cusal.errors import CusalError
-from cusal.session.packed_session import pack
 from cusal.tables import plain_cell
 
 HARD = ["../x", "CON", "🐈‍⬛ cat", "a/b", "a?b", "n" * 300, "=1+1", "plain"]
@@ -205,7 +204,7 @@ def test_labels_are_exported_also_where_the_model_cannot_be_restored(texts, tmp_
     write_export(texts, tmp_path / "out", ["csv"], tell=notes.append)
     assert len(rows_of(tmp_path / "out" / "labels.csv")) == len(HARD)
     texts.change_settings(features="no_such_module:function")
-    saved = Saved(np.arange(3), "no_such_module:function", 3, 0, [], pack(cusal.Session(np.eye(3))))
+    saved = Saved(np.arange(3), "no_such_module:function", 3, 0, [], cusal.Session(np.eye(3)).to_bytes())
     texts.add_round(Round(2, 8, {}, session=saved.to_bytes()))
     write_export(texts, tmp_path / "again", ["csv"], tell=notes.append)
     assert len(rows_of(tmp_path / "again" / "labels.csv")) == len(HARD)

@@ -19,8 +19,7 @@ from cusal.apps.bench.networks import build_module
 from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.variants import build_variant, takes_rows
 from cusal.errors import CusalError, InvalidInput
-from cusal.session.session import Session
-from cusal.session.simulate import Round, simulate
+from cusal.session import Round, Session, simulate
 from cusal.strategies._strategy import Strategy
 
 

@@ -10,7 +10,8 @@ from cusal.apps.bench.strategy_entry import CHANGES, NONE, as_entry, check_setti
 from cusal.apps.bench.validation import SPLITS
 from cusal.apps.bench.variants import as_table, check_model
 from cusal.errors import CusalError, InvalidInput, MissingExtra, UnknownName
-from cusal.session.session import Recalibrate, Reference
+from cusal.recalibration import Recalibrate
+from cusal.session import Reference
 
 try:
     from annotated_types import Ge, Gt, Le, MinLen

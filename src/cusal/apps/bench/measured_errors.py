@@ -14,7 +14,7 @@ from cusal import calibration
 from cusal._items import take
 from cusal._types import Indices
 from cusal.calibration.pointwise import TOLERANCE, is_small
-from cusal.session.session import Session
+from cusal.session import Session
 
 SAMPLE = 2000
 

@@ -9,8 +9,7 @@ from typing import Any
 from cusal import _protocol as protocol
 from cusal import metrics
 from cusal._types import Indices
-from cusal.session.other_recalibration import recalibration_by
-from cusal.session.session import Session
+from cusal.session import Session
 
 
 def measure_recalibrations(session: Session, methods: Sequence[str], test: tuple[Any, Indices]) -> dict[str, float]:
@@ -24,7 +23,7 @@ def measure_recalibrations(session: Session, methods: Sequence[str], test: tuple
     raw = protocol.predict_proba(session.model, items, len(session.classes_))
     measured = {}
     for method in methods:
-        probs = recalibration_by(session, method).apply(raw)
+        probs = session.recalibration_by(method).apply(raw)  # type: ignore[arg-type]
         measured[f"ece {method}"] = metrics.ece(probs, labels)
         measured[f"accuracy {method}"] = metrics.accuracy(probs, labels)
         measured[f"nll {method}"] = metrics.nll(probs, labels)

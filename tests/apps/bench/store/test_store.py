@@ -17,8 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from cusal.apps.bench.store import Claim, LeaseLost, Run, Store, leases, process_name, quarters
 from cusal.apps.bench.store import store as store_module
 from cusal.errors import StoreError
-from cusal.session.session import Session
-from cusal.session.simulate import Round, simulate
+from cusal.session import Round, Session, simulate
 
 ITEMS = np.random.default_rng(0).normal(size=(60, 3))
 LABELS = (ITEMS[:, 0] > 0).astype(int)

@@ -13,7 +13,7 @@ from cusal.apps.label.worker.learning import Learning
 from cusal.apps.label.worker.process import Worker
 from cusal.apps.label.worker.saved import read_saved
 from cusal.models import PoolClassifier
-from cusal.session.packed_session import unpack
+from cusal.session import Session
 
 
 class Desk:
@@ -194,7 +194,7 @@ def test_what_is_saved_is_the_session_without_pickles(desk):
     assert b"pickle" not in content
     saved = read_saved(content)
     assert saved.ids.tolist() == list(range(300))
-    again = unpack(saved.session, X[:300].astype(np.float32), PoolClassifier())
+    again = Session.from_bytes(saved.session, X[:300].astype(np.float32), PoolClassifier())
     assert again.labels == desk.worker.learning.session.labels
     assert again.ask(10).indices.tolist() == saved.asked
 

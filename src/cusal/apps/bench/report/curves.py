@@ -25,7 +25,7 @@ from cusal.errors import InvalidInput
 from cusal.metrics.reliability import Reliability
 
 if TYPE_CHECKING:
-    from cusal.session.simulate import Round  # its module loads all that a session needs
+    from cusal.session import Round  # its module loads all that a session needs
 
 Key = tuple[str, str, str]
 Values = NDArray[np.float64]

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from cusal.apps.bench.store.schema import BINS, METRICS, PICKS, ROUNDS
 
 if TYPE_CHECKING:
-    from cusal.session.simulate import Round
+    from cusal.session import Round
 
 Row = dict[str, Any]
 

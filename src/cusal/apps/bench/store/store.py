@@ -32,7 +32,7 @@ from cusal.apps.bench.store.signatures import signed, verified
 from cusal.errors import StoreError
 
 if TYPE_CHECKING:
-    from cusal.session.simulate import Round
+    from cusal.session import Round
 
 
 class Store:

@@ -34,8 +34,7 @@ from cusal.apps.label.worker.vectors import (
 from cusal.deploy.model_file import model_state, write_model
 from cusal.deploy.vectorisers import Given, ImageNetwork, OwnFunction, Sentences, Table, TfIdf, Vectoriser
 from cusal.errors import InvalidInput
-from cusal.recalibration import AccuracyEstimate, Calibration
-from cusal.session.packed_session import unpack
+from cusal.recalibration import AccuracyEstimate, CalibrationEstimate
 
 Tell = Callable[[str], None]
 NO_MODEL = (
@@ -57,7 +56,7 @@ class ProjectModel:
     vectors: Any
     maker: Maker
     accuracy: AccuracyEstimate | None
-    calibration: Calibration
+    calibration: CalibrationEstimate
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -108,7 +107,7 @@ def model_of_project(project: Project, tell: Tell) -> ProjectModel | None:
     places, maker = Places(saved.ids), maker_named(project, settings, saved.vectors)
     with Progress(len(saved.ids), title=f"features {maker.name}", unit="items", always=False) as progress:
         _, vectors = remake_vectors(maker, saved, progress.advance)
-    session = unpack(saved.session, vectors, suited_model(settings, len(project.labels())))
+    session = Session.from_bytes(saved.session, vectors, suited_model(settings, len(project.labels())))
     if not _catch_up(session, project.labels(), places):
         tell(NO_MODEL)
         return None
@@ -170,7 +169,7 @@ def _accuracy(found: AccuracyEstimate | None) -> dict[str, Any] | None:
     return None if found is None else {name: getattr(found, name) for name in names}
 
 
-def _calibration(found: Calibration) -> dict[str, Any]:
+def _calibration(found: CalibrationEstimate) -> dict[str, Any]:
     before, after = found.ece_before_interval or (None, None), found.ece_after_interval or (None, None)
     return {
         "temperature": found.temperature,

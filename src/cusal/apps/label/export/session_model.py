@@ -10,7 +10,7 @@ from cusal._items import take
 from cusal.deploy.heads import FittedHead
 from cusal.deploy.item_classifier import ItemClassifier, Outputs, Temperature
 from cusal.deploy.vectorisers import Vectoriser
-from cusal.recalibration.guarded import GuardedRecalibration
+from cusal.recalibration import CrossValidatedRecalibration
 
 
 class SessionModel(NamedTuple):
@@ -32,7 +32,7 @@ def model_of(session: Session, vectoriser: Vectoriser, names: Mapping[int, str])
     shown = [known for known in names if known in number]
     outputs = Outputs(
         session.model,
-        found.scaling if isinstance(found, GuardedRecalibration) else Temperature(found.temperature),
+        found.scaling if isinstance(found, CrossValidatedRecalibration) else Temperature(found.temperature),
         len(number),
         np.array([number[known] for known in shown], dtype=np.int64),
         tuple(names[known] for known in shown),

@@ -6,10 +6,11 @@ from dataclasses import replace
 from cusal._protocol import Model
 from cusal.apps.label.store.own_code import require_named
 from cusal.apps.label.store.records import Settings
-from cusal.session.models_by_name import for_many_labels, named_model
+from cusal.recalibration import REFIT_LIMIT
+from cusal.session import for_many_labels, named_model
 
 MOST_FOR_KERNEL = 1500  # labels: the time of a kernel classifier grows with their cube
-PATIENCE = 20.0  # seconds for the out-of-fold predictions of a round; nobody waits for them
+MOST_WORK = 10 * REFIT_LIMIT  # for the out-of-fold predictions of a round: nobody waits for them
 
 
 def suited_model(settings: Settings, labels: int) -> Model:
@@ -36,7 +37,7 @@ def model_to_begin(settings: Settings, labels: int) -> Model:
         return suited_model(replace(settings, model=None), labels)
 
 
-def patience_with(settings: Settings, labels: int) -> float:
-    """Return how long the out-of-fold predictions of a round may take, in seconds."""
+def refit_limit(settings: Settings, labels: int) -> float:
+    """Return the work above which no copies of the model are fitted for its out-of-fold predictions."""
     # The first fit of a kernel classifier includes the graph of the pool, which its copies share.
-    return math.inf if settings.model is None and labels <= MOST_FOR_KERNEL else PATIENCE
+    return math.inf if settings.model is None and labels <= MOST_FOR_KERNEL else MOST_WORK

@@ -13,7 +13,7 @@ from cusal._types import Indices
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.queue import with_checks
 from cusal.apps.label.store.records import Pick, Round, Settings
-from cusal.apps.label.worker.heads import model_to_begin, patience_with, suited_model
+from cusal.apps.label.worker.heads import model_to_begin, refit_limit, suited_model
 from cusal.apps.label.worker.news import OPEN, SKIPPED, News
 from cusal.apps.label.worker.one_line import in_one_line
 from cusal.apps.label.worker.pool import Places
@@ -22,10 +22,6 @@ from cusal.apps.label.worker.report import full_report, labels_of, packed_predic
 from cusal.apps.label.worker.saved import Saved
 from cusal.apps.label.worker.vectors import stacked
 from cusal.errors import ProjectError
-from cusal.session.moving import on_other_vectors, with_more_items
-from cusal.session.origins import mark_drawn
-from cusal.session.packed_session import pack, unpack
-from cusal.session.second_look import take_time
 
 RESERVE = 3  # batches that wait behind the one that was asked for
 SECONDS_A_BATCH = 10.0  # nobody answers faster; a round that takes longer needs a larger reserve
@@ -61,7 +57,7 @@ class Learning:
         settings = self.project.settings
         self.stale = True
         if self.session is not None:
-            self.session = on_other_vectors(self.session, matrix)
+            self.session = self.session.continued(matrix)
         elif self.saved is not None and np.array_equal(self.saved.ids, places.ids):
             self.stale = not self._restore(self.saved, matrix, settings)
         if self.session is None:
@@ -74,14 +70,15 @@ class Learning:
     def join(self, ids: Indices, matrix: Any) -> None:
         """Add items at the end; they are asked for from the next round on."""
         assert self.session is not None
-        self.session = with_more_items(self.session, stacked([self.session.items, matrix]))
+        self.session = self.session.continued(stacked([self.session.items, matrix]))
         self.places = self.places.extended(ids)
         self.stale = self.stale or not self.asked or not self.session.labels
 
     def _restore(self, saved: Saved, matrix: Any, settings: Settings) -> bool:
         """Continue a saved session; return whether it stands as it did, its batch in the queue."""
         try:
-            self.session = unpack(saved.session, matrix, model_to_begin(settings, _count_labels(self.project)))
+            model = model_to_begin(settings, _count_labels(self.project))
+            self.session = Session.from_bytes(saved.session, matrix, model)
         except Exception as error:  # the file is damaged, or the model failed: all labels are in the project
             print(f"The session is built again from the labels ({in_one_line(error)}).", file=sys.stderr, flush=True)
             return False
@@ -168,7 +165,7 @@ class Learning:
         picks = self.project.picks(items)
         drawn = [item for item in items if item in picks and picks[item].origin in ("random", "audit")]
         if drawn:
-            mark_drawn(self.session, self.places.of(drawn))
+            self.session.mark_random(self.places.of(drawn))
 
     def _ask(self, settings: Settings) -> None:
         session = self.session
@@ -230,7 +227,9 @@ class Learning:
                 len(labels),
                 report,
                 packed_predictions(session, self.places.ids) if ready else None,
-                Saved(self.places.ids, self.name, self.fitted, self.news.event, self.asked, pack(session)).to_bytes(),
+                Saved(
+                    self.places.ids, self.name, self.fitted, self.news.event, self.asked, session.to_bytes()
+                ).to_bytes(),
             )
         )
 
@@ -238,7 +237,7 @@ class Learning:
         try:
             return full_report(session, self.places.ids, classes)
         except Exception:  # a model of the user's that cannot be fitted to some of the labels only
-            take_time(session, 0.0)
+            session.refit_limit = 0.0
             return full_report(session, self.places.ids, classes)
 
     def _go_on(self, settings: Settings, error: Exception) -> None:
@@ -268,8 +267,8 @@ def suited_session(session: Session, settings: Settings) -> Session:
     labels = len(session.labels)
     model = suited_model(settings, labels)
     if type(model) is not type(session.model):
-        session = on_other_vectors(session, session.items, model)
-    take_time(session, patience_with(settings, labels))
+        session = session.continued(session.items, model)
+    session.refit_limit = refit_limit(settings, labels)
     return session
 
 

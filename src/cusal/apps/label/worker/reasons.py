@@ -54,7 +54,7 @@ def _are_new(indices: Indices, session: Session) -> NDArray[np.bool_]:
     labelled = _some(session.pool.labelled, rng)
     try:
         points = session.view.embeddings_of(np.concatenate([indices, some]))
-        known = session._learner.fitted.embeddings(labelled)
+        known = session.embeddings(labelled)
     except MissingMethod:  # of models and items without any
         return np.zeros(len(indices), dtype=np.bool_)
     distances = _nearest(points, known)

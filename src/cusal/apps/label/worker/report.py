@@ -11,7 +11,7 @@ import numpy as np
 from cusal import Session
 from cusal._types import Floats, Indices
 from cusal.metrics.reliability import reliability
-from cusal.session.second_look import SecondLook, all_probs, second_look
+from cusal.session import OutOfSamplePredictions
 
 MOST_MISTAKES = 50
 Report = dict[str, Any]
@@ -36,18 +36,18 @@ def full_report(session: Session, ids: Indices, classes: Sequence[int]) -> Repor
 
     ids: the item at each position of the session. classes: the ids of the classes that exist, in order.
     """
-    look = second_look(session)
-    top = session.classes_[all_probs(session).argmax(axis=1)]
+    found = session.out_of_sample()
+    top = session.classes_[session.predict_proba().argmax(axis=1)]
     predicted = Counter(top[session.pool.open].tolist())
     report = plain_report(labels_of(session, ids), classes)
     for one in report["classes"]:
         one["predicted"] = predicted[one["id"]]
     return report | {
         "accuracy": _accuracy(session),
-        "calibration": _calibration(session, look),
+        "calibration": _calibration(session, found),
         "stopping": asdict(session.stopping()),
-        "confusion": _confusion(look, session.classes_, classes),
-        "mistakes": _mistakes(look, session.classes_, ids),
+        "confusion": _confusion(found, session.classes_, classes),
+        "mistakes": _mistakes(found, session.classes_, ids),
     }
 
 
@@ -58,7 +58,7 @@ def labels_of(session: Session, ids: Indices) -> dict[int, int]:
 
 def packed_predictions(session: Session, ids: Indices) -> bytes:
     """Return what the model takes each item for, as an .npz file without pickles; classes are ids."""
-    probs = all_probs(session)
+    probs = session.predict_proba()
     order = np.argsort(-probs, axis=1, kind="stable")[:, :2]
     best = np.take_along_axis(probs, order, axis=1)
     classes = session.classes_[order].astype(np.int32)
@@ -80,22 +80,22 @@ def _accuracy(session: Session) -> Report | None:
     return asdict(session.estimate_accuracy())
 
 
-def _calibration(session: Session, look: SecondLook) -> Report:
-    found = session.calibration
+def _calibration(session: Session, found: OutOfSamplePredictions) -> Report:
+    estimate = session.calibration
     ends = {
         f"{name}_{end}": None if interval is None else interval[place]
-        for name, interval in (("ece_before", found.ece_before_interval), ("ece_after", found.ece_after_interval))
+        for name, interval in (("ece_before", estimate.ece_before_interval), ("ece_after", estimate.ece_after_interval))
         for place, end in enumerate(("low", "high"))
     }
-    own = {name: getattr(found, name) for name in ("temperature", "evidence", "ece_before", "ece_after")}
-    return own | ends | {"provisional": found.provisional, "reliability": _reliability(look)}
+    own = {name: getattr(estimate, name) for name in ("temperature", "evidence", "ece_before", "ece_after")}
+    return own | ends | {"provisional": estimate.provisional, "reliability": _reliability(found)}
 
 
-def _reliability(look: SecondLook) -> list[Report]:
+def _reliability(found: OutOfSamplePredictions) -> list[Report]:
     """Return the bins of the reliability diagram that hold labels, of predictions out of sample."""
-    if len(look.labels) == 0:
+    if len(found.labels) == 0:
         return []
-    bins = reliability(look.probs.max(axis=1), look.probs.argmax(axis=1) == look.labels)
+    bins = reliability(found.probs.max(axis=1), found.probs.argmax(axis=1) == found.labels)
     columns = zip(bins.score.tolist(), bins.hits.tolist(), bins.share.tolist(), bins.count.tolist(), strict=True)
     return [
         {"confidence": score, "right": hits, "share": share, "labels": count}
@@ -104,27 +104,27 @@ def _reliability(look: SecondLook) -> list[Report]:
     ]
 
 
-def _confusion(look: SecondLook, known: Any, classes: Sequence[int]) -> Report | None:
+def _confusion(found: OutOfSamplePredictions, known: Any, classes: Sequence[int]) -> Report | None:
     """Return how often a label (row) was taken for a class (column), out of sample."""
-    if len(look.labels) == 0:
+    if len(found.labels) == 0:
         return None
     place = {one: row for row, one in enumerate(classes)}
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    for label, guess in zip(known[look.labels].tolist(), known[look.probs.argmax(axis=1)].tolist(), strict=True):
+    for label, guess in zip(known[found.labels].tolist(), known[found.probs.argmax(axis=1)].tolist(), strict=True):
         if label in place and guess in place:
             counts[place[label], place[guess]] += 1
     return {"classes": list(classes), "counts": counts.tolist()}
 
 
-def _mistakes(look: SecondLook, known: Any, ids: Indices) -> list[Report]:
+def _mistakes(found: OutOfSamplePredictions, known: Any, ids: Indices) -> list[Report]:
     """Return the items that models without their labels take for something else, surest first."""
-    guess, confidence = look.probs.argmax(axis=1), _highest(look.probs)
-    wrong = np.flatnonzero(guess != look.labels)
+    guess, confidence = found.probs.argmax(axis=1), _highest(found.probs)
+    wrong = np.flatnonzero(guess != found.labels)
     wrong = wrong[np.argsort(-confidence[wrong], kind="stable")][:MOST_MISTAKES]
     return [
         {
-            "item": int(ids[look.indices[row]]),
-            "label": int(known[look.labels[row]]),
+            "item": int(ids[found.indices[row]]),
+            "label": int(known[found.labels[row]]),
             "guess": int(known[guess[row]]),
             "confidence": float(confidence[row]),
         }

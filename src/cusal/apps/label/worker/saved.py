@@ -20,7 +20,7 @@ class Saved:
 
     ids: the items at its positions. vectors: the name of their vectors, which were fitted to the first `fitted` of
     them. event: the last event whose changes it was told. asked: ids of the batch that it asked for. session: what
-    `cusal.session.packed_session.pack` returned.
+    `Session.to_bytes` returned.
     """
 
     ids: Indices

@@ -10,8 +10,8 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 import cusal
-from cusal.recalibration.open_items import Judged, estimate_accuracy, estimate_error
 from cusal.recalibration.platt import fit_platt, log_odds
+from cusal.recalibration.pool_estimates import Judged, estimate_accuracy, estimate_error
 
 DATA = Path(os.environ.get("CUSAL_DATA", "") or "nowhere")
 
@@ -214,12 +214,11 @@ def test_what_a_network_has_learned_since_its_picks_is_known():
     X, Y = load_digits(return_X_y=True)
     start = np.concatenate([np.flatnonzero(label == Y)[:2] for label in range(10)])
     session = cusal.Session(X, LogisticRegression(max_iter=300), "margin", labelled=(start, Y[start]), seed=0)
-    session._learner.patience = 0.0  # no refits: past picks are the evidence
+    session.refit_limit = 0  # no refits: past picks are the evidence
     for _ in range(3):
         query = session.ask(10)
         session.tell(query.indices, Y[query.indices])
-    session.fit()
-    found = session._honesty.found()
+    found = session._recalibrator.evidence()
     assert found.folds is None
     assert found.learned.tolist() == [0.6] * 10 + [0.4] * 10 + [0.2] * 10  # 30, 20 and 10 of 50 labels came later
     weights = found.weights * found.discount

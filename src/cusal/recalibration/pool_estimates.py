@@ -29,17 +29,53 @@ from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
 from cusal.metrics.reliability import reliability
-from cusal.recalibration.evidence import PROVISIONAL_BELOW
 from cusal.recalibration.out_of_sample import FOLDS
 from cusal.recalibration.platt import fit_platt
 from cusal.recalibration.recalibration import Recalibration
 from cusal.recalibration.scaling import STRENGTH, Scaling, even_weights, fit_scaling
 
+PROVISIONAL_BELOW = 30  # labels
 DRAWS = 200
 NORMAL_90 = 1.645  # standard deviations on each side that hold 90 % of a normal distribution
 ACCURACY_ALLOWANCE, ECE_ALLOWANCE = 0.015, 0.01
 DOUBT = 0.3  # standard deviation of the log odds by which the model differs from its copies, chosen of 0, .3 and .4
 MOST = 20_000  # open items that a calibration error is drawn for: more would not move it
+
+
+@dataclass(frozen=True)
+class CalibrationEstimate:
+    """How the probabilities of a session are recalibrated, as `session.calibration` returns it.
+
+    Attributes
+    ----------
+    temperature : float
+        What the log probabilities are divided by. Above 1 the model was over-confident; 1 changes nothing.
+    evidence : int
+        Number of pairs of prediction and label that the temperature is fitted to. Below 30 it is `provisional`.
+    ece_before, ece_after : float or None
+        Expected calibration error of the open items, raw and recalibrated, estimated from the evidence. None if there
+        is no evidence or no open item.
+    ece_before_interval, ece_after_interval : tuple of two floats or None
+        The ends of their 90 % intervals.
+
+    Examples
+    --------
+    >>> calibration = CalibrationEstimate(temperature=1.8, evidence=12)
+    >>> calibration.provisional
+    True
+    """
+
+    temperature: float
+    evidence: int
+    ece_before: float | None = None
+    ece_after: float | None = None
+    ece_before_interval: tuple[float, float] | None = None
+    ece_after_interval: tuple[float, float] | None = None
+
+    @property
+    def provisional(self) -> bool:
+        """Whether there is too little evidence to rely on: fewer than 30 pairs."""
+        return self.evidence < PROVISIONAL_BELOW
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,22 @@
 """Recalibration by "auto" and "vector", audit picks, and the accuracy of the open items."""
 
 import os
-import time
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import expit
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import cusal
-from cusal import _protocol as protocol
 from cusal.errors import InvalidInput, NotReady, PoolExhausted, UnknownName
-from cusal.recalibration.guarded import GuardedRecalibration
-from cusal.recalibration.hardness import NO_HARDNESS
+from cusal.recalibration import CrossValidatedRecalibration
 from cusal.recalibration.temperature import fit_temperature
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:900] / 16, Y[:900]
 DATA = Path(os.environ.get("CUSAL_DATA", "") or "nowhere")
-NEW = ("audit", "_course", "_origins", "_fit_seconds")  # what checkpoints of earlier versions do not hold
 
 
 def begun(strategy="margin", model=None, rounds=6, batch_size=10, **options):
@@ -34,14 +29,6 @@ def begun(strategy="margin", model=None, rounds=6, batch_size=10, **options):
     return session
 
 
-class Dear(LogisticRegression):
-    """A model that takes its time: five fits are more than two seconds."""
-
-    def fit(self, X, y):
-        time.sleep(0.42)
-        return super().fit(X, y)
-
-
 @pytest.mark.parametrize("recalibrate", ["auto", "vector"])
 def test_light_models_are_recalibrated_out_of_fold(recalibrate):
     session = begun(recalibrate=recalibrate)
@@ -51,62 +38,16 @@ def test_light_models_are_recalibrated_out_of_fold(recalibrate):
     assert session.predict_proba(X[:50]).sum(axis=1) == pytest.approx(np.ones(50))
 
 
-@pytest.mark.parametrize(
-    ("recalibrate", "strategy", "harder"),
-    [
-        ("auto", "margin", True),
-        ("auto", "random", False),  # nothing but the first labels, of unknown origin, may be picks
-        ("vector", "margin", False),
-    ],
-)
-def test_picks_are_known_to_be_hard(recalibrate, strategy, harder):
-    rng = np.random.default_rng(1)
-    items = rng.integers(2, size=(1500, 80)).astype(float)
-    labels = (rng.random(1500) < expit(4.5 * (items[:, :5] - 0.5).sum(axis=1))).astype(int)
-    start = rng.permutation(1500)[:40]
-    session = cusal.Session(
-        items, LogisticRegression(), strategy, labelled=(start, labels[start]), recalibrate=recalibrate
-    )
-    for _ in range(12):
-        query = session.ask(10)
-        session.tell(query.indices, labels[query.indices])
-    assert (session.recalibration.hardness.log_temperature > 0.05) == harder
-
-
-def test_asking_several_splits_changes_no_evidence():
-    session = begun()
-    learner, books = session._learner, session._books
-    session.fit()
-    alone = learner.out_of_sample("cross-fit", books, protocol.predict_proba)
-    said = learner.opinions(books)
-    assert np.array_equal(said.labelled[0], alone[0])
-    assert said.labelled.shape == (3, 80, 10)
-    assert said.open.shape == (3, 5, 300, 10)
-    assert not np.array_equal(said.labelled[0], said.labelled[1])
-
-
-def test_models_that_take_too_long_for_several_splits_are_asked_for_one():
-    class Slow(LogisticRegression):
-        def fit(self, X, y):
-            time.sleep(0.14)
-            return super().fit(X, y)
-
-    session = begun(model=Slow(max_iter=300), rounds=1)
-    assert session.recalibration.evidence == 30
-    assert session._learner.opinions(session._books) is None
-    assert session.recalibration.hardness == NO_HARDNESS
-
-
-def test_dear_models_are_recalibrated_by_what_was_said_before_with_a_discount():
-    session = begun(model=Dear(max_iter=300), rounds=3, recalibrate="auto")
+def test_dear_models_are_recalibrated_by_past_picks_with_a_discount():
+    session = begun(rounds=3)
+    session.refit_limit = 0
     assert session.calibration.evidence == 30
     made = session.recalibration
-    assert isinstance(made, GuardedRecalibration)
+    assert isinstance(made, CrossValidatedRecalibration)
     assert made.weights.tolist() == pytest.approx([0.81] * 10 + [0.9] * 10 + [1.0] * 10)
-    assert made.hardness == NO_HARDNESS
 
 
-def test_a_warm_model_is_recalibrated_by_what_was_said_before():
+def test_a_warm_model_is_recalibrated_by_past_picks():
     model = SGDClassifier(loss="log_loss", warm_start=True, random_state=0)
     start = np.concatenate([np.flatnonzero(label == Y)[:2] for label in range(10)])
     session = cusal.Session(X, model, "margin", labelled=(start, Y[start]), recalibrate="auto")
@@ -145,7 +86,7 @@ def test_the_calibration_error_comes_with_intervals():
         assert 0 <= low <= estimate <= high <= 1
     assert calibration.ece_after < calibration.ece_before
     empty = cusal.Session(X, LogisticRegression(), recalibrate="auto").calibration
-    assert empty == cusal.Calibration(1.0, 0)
+    assert empty == cusal.CalibrationEstimate(1.0, 0)
 
 
 @pytest.mark.parametrize(("audit", "size", "share"), [(0.1, 10, 1), (0.25, 10, 2), (0.01, 20, 1), (1.0, 4, 4)])
@@ -208,7 +149,9 @@ def test_random_labels_make_the_estimate_sharper():
 
 
 def test_accuracy_is_estimated_for_dear_models_too():
-    estimate = begun(model=Dear(max_iter=300), rounds=4).estimate_accuracy()
+    session = begun(rounds=4)
+    session.refit_limit = 0
+    estimate = session.estimate_accuracy()
     assert estimate.labels == 40
     assert estimate.low < estimate.estimate < estimate.high
 
@@ -226,17 +169,6 @@ def test_a_reopened_label_is_no_longer_a_random_one():
     session = begun("random", rounds=2)
     session.reopen(list(session.labels)[-5:])
     assert session.estimate_accuracy().drawn == 15
-
-
-@pytest.mark.parametrize("recalibrate", ["prequential", "cross-fit", "auto"])
-def test_checkpoints_of_earlier_versions_resume(recalibrate):
-    session = begun(recalibrate=recalibrate)
-    state = {name: value for name, value in session.checkpoint().items() if name not in NEW}
-    resumed = cusal.Session.resume(state, X)
-    assert (resumed.predict_proba(X[:20]) == session.predict_proba(X[:20])).all()
-    assert resumed.ask(5).indices.tolist() == session.ask(5).indices.tolist()
-    assert resumed.estimate_accuracy().labels == 80
-    assert not resumed.stopping().stop
 
 
 @pytest.mark.skipif(not (DATA / "text").is_dir(), reason="CUSAL_DATA names no folder that holds text/")

@@ -1,4 +1,4 @@
-"""A recalibration that is left out where the evidence does not show that it helps.
+"""A recalibration that is left out where cross-validation over the evidence does not show that it helps.
 
 The scaling is fitted to four fifths of the evidence and judged on the last, five times over:
 
@@ -14,25 +14,22 @@ The scaling is fitted to four fifths of the evidence and judged on the last, fiv
 Without a gain the model is left as it is. A regularised model that is calibrated already would otherwise be made
 worse by the noise of a fit to few labels. The judge is the Brier score: by the log loss, in which a few confident
 mistakes outweigh the rest, the calibration error on unseen items came out higher on ten tasks.
-
-Evidence of picks makes the temperature too high for other items: `hardness` says by how much.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cusal._types import Floats, Indices
-from cusal.recalibration.hardness import NO_HARDNESS, Hardness
 from cusal.recalibration.scaling import Scaling, fit_scaling
 
 FOLDS = 5
 
 
 @dataclass(frozen=True)
-class GuardedRecalibration:
+class CrossValidatedRecalibration:
     """The recalibration of one round's model, by "auto" or "vector".
 
     Parameters
@@ -42,18 +39,21 @@ class GuardedRecalibration:
     labels : (n,) int64 array
         Their class numbers.
     weights : (n,) array
-        What each counts in the fit; see `cusal.session.honesty`.
+        What each counts in the fit; see `cusal.session.recalibrator`.
     with_offsets : bool
         Whether classes get offsets, beside the temperature.
-    hardness : Hardness, optional
-        How much harder the items are than those that will be predicted.
+
+    Examples
+    --------
+    >>> probs, labels = np.tile([[0.9, 0.1]], (40, 1)), np.arange(40) % 2
+    >>> bool(CrossValidatedRecalibration(probs, labels, np.ones(40), with_offsets=False).temperature > 1.5)
+    True
     """
 
     probs: Floats
     labels: Indices
     weights: Floats
     with_offsets: bool
-    hardness: Hardness = NO_HARDNESS
 
     @property
     def evidence(self) -> int:
@@ -65,8 +65,7 @@ class GuardedRecalibration:
         """What is done to the model's predictions; nothing where that shows no gain."""
         if self.gain <= 0:
             return Scaling.none(self.probs.shape[1])
-        fitted = self._fit(np.ones(self.evidence, dtype=np.bool_))
-        return replace(fitted, temperature=self.hardness.taken_from(fitted.temperature))
+        return self._fit(np.ones(self.evidence, dtype=np.bool_))
 
     @property
     def temperature(self) -> float:

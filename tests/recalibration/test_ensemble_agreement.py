@@ -10,7 +10,7 @@ from sklearn.linear_model import SGDClassifier
 
 import cusal
 from cusal.models import Ensemble
-from cusal.recalibration.agreement import agreement_temperature
+from cusal.recalibration.ensemble_agreement import agreement_temperature
 from cusal.recalibration.recalibration import Recalibration
 from cusal.recalibration.temperature import LOG_BOUNDS, apply_temperature, fit_temperature
 
@@ -104,4 +104,4 @@ def test_large_pools_are_judged_by_some_of_their_items():
     query = session.ask(10)
     session.tell(query.indices, labels[query.indices])
     assert session.recalibration.agreed == session.recalibration.agreed > 0
-    assert len(session._honesty._some_open()) == 2000 < len(session.pool.open)
+    assert len(session._recalibrator._some_open()) == 2000 < len(session.pool.open)

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 import cusal
-from cusal.recalibration.likeness import MOST, likeness
+from cusal.recalibration.covariate_weights import MOST, covariate_weights
 
 X, Y = load_digits(return_X_y=True)
 X = X / 16
@@ -21,39 +21,39 @@ def spread(count: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def test_items_that_lie_apart_weigh_less() -> None:
-    weights = likeness(*spread())
+    weights = covariate_weights(*spread())
     assert weights[-10:].max() < weights[:-10].min()
 
 
 def test_weights_are_bounded() -> None:
-    weights = likeness(*spread())
+    weights = covariate_weights(*spread())
     assert weights.min() >= 1 / MOST
     assert weights.max() <= MOST
 
 
 def test_items_like_the_open_ones_weigh_about_the_same() -> None:
     rng = np.random.default_rng(1)
-    weights = likeness(rng.normal(size=(200, 2)), np.arange(200) % 5, rng.normal(size=(1000, 2)))
+    weights = covariate_weights(rng.normal(size=(200, 2)), np.arange(200) % 5, rng.normal(size=(1000, 2)))
     assert weights.std() < 0.25 * weights.mean()
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-3, 1e150])
 def test_unit_and_origin_play_no_part(scale: float) -> None:
     points, folds, others = spread()
-    moved = likeness(scale * (points + 7), folds, scale * (others + 7))
-    np.testing.assert_allclose(moved, likeness(points, folds, others), rtol=1e-3)
+    moved = covariate_weights(scale * (points + 7), folds, scale * (others + 7))
+    np.testing.assert_allclose(moved, covariate_weights(points, folds, others), rtol=1e-3)
 
 
 def test_equal_items_one_fold_and_no_open_items_weigh_the_same() -> None:
     points, folds, others = spread()
-    assert (likeness(np.ones((5, 2)), np.arange(5), np.ones((9, 2))) == 1).all()
-    assert (likeness(points, np.zeros_like(folds), others) == 1).all()
-    assert (likeness(points, folds, others[:0]) == 1).all()
+    assert (covariate_weights(np.ones((5, 2)), np.arange(5), np.ones((9, 2))) == 1).all()
+    assert (covariate_weights(points, np.zeros_like(folds), others) == 1).all()
+    assert (covariate_weights(points, folds, others[:0]) == 1).all()
 
 
 def test_duplicates_do_no_harm() -> None:
     points, folds, others = spread()
-    weights = likeness(np.vstack([points, points]), np.concatenate([folds, folds + 1]), others)
+    weights = covariate_weights(np.vstack([points, points]), np.concatenate([folds, folds + 1]), others)
     assert np.isfinite(weights).all()
 
 

@@ -1,4 +1,4 @@
-"""What out-of-fold evidence weighs, so that it looks like the open items.
+"""What out-of-fold evidence weighs under covariate shift, so that it looks like the open items.
 
     r(x) = log of the squared distance from x to the nearest item that its model was fitted to
     w(x) = P(open | r(x)) / P(labelled | r(x)), between 1 / 5 and 5
@@ -11,7 +11,7 @@ near: at equal weights the copies look worse than the model is, and the temperat
 |---|---|
 | r of a labelled item | to those of other folds |
 | r of an open item | to all labelled items |
-| w | what `likeness` returns |
+| w | what `covariate_weights` returns |
 """
 
 import numpy as np
@@ -28,14 +28,14 @@ PENALTY = 1.0  # of the slope
 Distances = NDArray[np.float64]
 
 
-def likeness(points: Floats, folds: Indices, open_points: Floats) -> NDArray[np.float64]:
+def covariate_weights(points: Floats, folds: Indices, open_points: Floats) -> NDArray[np.float64]:
     """Return what each labelled item weighs as evidence about the open ones, (n,), between 1/5 and 5.
 
     points: vectors of the labelled items, (n, features). folds: the fold of each, (n,). open_points: vectors of open
     items, (m, features).
 
     >>> points, open_points = np.array([[0.0], [0.1], [5.0], [5.1], [99.0]]), np.array([[0.2], [4.9], [5.2]])
-    >>> weights = likeness(points, np.array([0, 1, 0, 1, 0]), open_points)
+    >>> weights = covariate_weights(points, np.array([0, 1, 0, 1, 0]), open_points)
     >>> bool(weights[4] < weights[0])
     True
     """

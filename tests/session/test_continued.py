@@ -9,10 +9,6 @@ from sklearn.linear_model import LogisticRegression
 import cusal
 from cusal.errors import DataError, InvalidInput
 from cusal.models import PoolClassifier
-from cusal.session.moving import on_other_vectors, with_more_items
-from cusal.session.origins import mark_drawn
-from cusal.session.packed_session import pack, unpack
-from cusal.session.second_look import all_probs, second_look
 
 X, Y = load_digits(return_X_y=True)
 X = X[:300].astype(np.float32)
@@ -32,7 +28,7 @@ def test_labels_skips_round_and_draws_are_kept_on_other_vectors():
     session = labelled_session()
     session.skip([next(i for i in range(300) if i not in session.labels)])
     drawn = session.estimate_accuracy().drawn
-    moved = on_other_vectors(session, X @ OTHER)
+    moved = session.continued(X @ OTHER)
     assert moved.labels == session.labels
     assert moved.pool.skipped.tolist() == session.pool.skipped.tolist()
     assert moved.round == session.round == 2
@@ -43,7 +39,7 @@ def test_labels_skips_round_and_draws_are_kept_on_other_vectors():
 
 def test_the_next_round_is_that_of_a_session_that_knew_these_vectors_from_the_start():
     session = labelled_session()
-    moved = on_other_vectors(session, X @ OTHER)
+    moved = session.continued(X @ OTHER)
     query = moved.ask(10)
     assert session.round == 1  # the first batch was a cold start
     assert moved.round == 2
@@ -59,14 +55,14 @@ def all_raw(session):
 
 
 def test_what_the_old_vectors_predicted_is_forgotten():
-    moved = on_other_vectors(labelled_session(8), X @ OTHER)
+    moved = labelled_session(8).continued(X @ OTHER)
     assert moved.stopping().since is None
-    assert len(moved._honesty.evidence.predictions) == 0
+    assert len(moved.checkpoint().predictions) == 0
 
 
 def test_sparse_rows_become_dense_vectors_and_another_model():
     session = labelled_session(items=csr_matrix(X))
-    moved = on_other_vectors(session, X, LogisticRegression(max_iter=500))
+    moved = session.continued(X, LogisticRegression(max_iter=500))
     query = moved.ask(10)
     moved.tell(query.indices, LABELS[query.indices])
     assert isinstance(moved.model, LogisticRegression)
@@ -76,7 +72,7 @@ def test_sparse_rows_become_dense_vectors_and_another_model():
 def test_more_items_are_open_and_nothing_else_changes():
     session = labelled_session(8, items=X[:250])
     course = session.stopping()
-    grown = with_more_items(session, X)
+    grown = session.continued(X)
     assert len(grown.pool) == 300
     assert grown.labels == session.labels
     assert grown.pool.open.tolist() == [*session.pool.open, *range(250, 300)]
@@ -87,14 +83,14 @@ def test_more_items_are_open_and_nothing_else_changes():
 
 def test_fewer_items_are_refused():
     with pytest.raises(InvalidInput, match="the session has 300 items, but 200 are given"):
-        on_other_vectors(labelled_session(1), X[:200])
+        labelled_session(1).continued(X[:200])
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 4])
 def test_a_packed_session_continues_as_if_it_had_not_stopped(rounds):
     session = labelled_session(rounds)
     asked = session.ask(10)
-    again = unpack(pack(session), X, PoolClassifier())
+    again = cusal.Session.from_bytes(session.to_bytes(), X, PoolClassifier())
     assert again.round == session.round
     for _ in range(3):
         query = session.ask(10)
@@ -118,14 +114,14 @@ class Plain:
 
 def test_a_model_of_ones_own_is_packed_without_a_pickle():
     session = labelled_session(model=Plain())
-    content = pack(session)
+    content = session.to_bytes()
     assert b"pickle" not in content
-    assert unpack(content, X, Plain()).ask(10).indices.tolist() == session.ask(10).indices.tolist()
+    assert cusal.Session.from_bytes(content, X, Plain()).ask(10).indices.tolist() == session.ask(10).indices.tolist()
 
 
 def test_a_packed_session_can_be_unpacked_over_other_vectors_and_more_items():
     session = labelled_session(items=X[:250])
-    again = unpack(pack(session), X @ OTHER, PoolClassifier())
+    again = cusal.Session.from_bytes(session.to_bytes(), X @ OTHER, PoolClassifier())
     assert again.labels == session.labels
     assert len(again.pool) == 300
     assert again.round == session.round
@@ -133,22 +129,22 @@ def test_a_packed_session_can_be_unpacked_over_other_vectors_and_more_items():
 
 def test_bytes_that_are_no_session_are_refused():
     with pytest.raises(DataError):
-        unpack(b"nothing", X, PoolClassifier())
+        cusal.Session.from_bytes(b"nothing", X, PoolClassifier())
 
 
 def test_items_that_the_caller_drew_count_as_drawn():
     session = cusal.Session(X, PoolClassifier())
     session.tell(np.arange(30), LABELS[:30])
-    mark_drawn(session, np.arange(20))
+    session.mark_random(np.arange(20))
     assert session.estimate_accuracy().drawn == 20
 
 
-def test_a_second_look_is_by_models_that_had_not_seen_the_label():
+def test_predictions_out_of_sample_are_by_models_that_had_not_seen_the_label():
     session = labelled_session(5)
-    look = second_look(session)
-    assert sorted(look.indices) == sorted(session.labels)
-    assert [session.classes_[column] for column in look.labels] == [session.labels[i] for i in look.indices]
-    assert look.drawn.sum() == session.estimate_accuracy().drawn
-    right = (look.probs.argmax(1) == look.labels).mean()
+    found = session.out_of_sample()
+    assert sorted(found.indices) == sorted(session.labels)
+    assert [session.classes_[column] for column in found.labels] == [session.labels[i] for i in found.indices]
+    assert found.drawn.sum() == session.estimate_accuracy().drawn
+    right = (found.probs.argmax(1) == found.labels).mean()
     assert 0.5 < right < 1
-    np.testing.assert_allclose(all_probs(session), session.predict_proba(X))
+    np.testing.assert_allclose(session.predict_proba(), session.predict_proba(X))

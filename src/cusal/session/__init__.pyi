@@ -1,0 +1,24 @@
+from .checkpoint import Checkpoint
+from .classifiers import for_many_labels, named_model
+from .labels import Pool
+from .query import query
+from .scores import Scores
+from .session import OutOfSamplePredictions, Reference, Session
+from .simulate import Round, noisy, simulate
+from .stopping import Stopping
+
+__all__ = [
+    "Checkpoint",
+    "OutOfSamplePredictions",
+    "Pool",
+    "Reference",
+    "Round",
+    "Scores",
+    "Session",
+    "Stopping",
+    "for_many_labels",
+    "named_model",
+    "noisy",
+    "query",
+    "simulate",
+]
