@@ -14,8 +14,9 @@ import numpy as np
 
 from cusal._types import Indices
 from cusal.audit.audit import Audit
+from cusal.audit.tool_files import RowsOfTool, open_source
 from cusal.errors import DataError
-from cusal.tables import NamedColumns, Roles, Table, read, roles
+from cusal.tables import NamedColumns, Roles, Table, roles
 from cusal.tables.confidence_cells import as_distribution, as_number, as_shares
 from cusal.tables.files import Record
 from cusal.tables.names import PREDICTED_NAMES
@@ -60,6 +61,8 @@ def read_predictions(path: str, columns: NamedColumns | None = None) -> Predicti
     """Return the predictions of a table, or raise a DataError that says which column is missing."""
     rows, found = open_predictions(path, columns)
     table = PredictionTable(texts=[] if found.text is not None else None, reading=str(found), source=rows)
+    if isinstance(rows, RowsOfTool) and rows.tool:
+        table.reading = f"{table.reading} (a file of {rows.tool})"
     ours = {found.id, found.label, found.confidence, found.nested, *found.classes}
     table.columns = [name for name in rows.columns if name not in ours]
     kept: dict[str, tuple[dict[str, int], array[int]]] = {name: ({}, array("q")) for name in found.others}
@@ -82,7 +85,7 @@ def read_predictions(path: str, columns: NamedColumns | None = None) -> Predicti
 
 def open_predictions(path: str, columns: NamedColumns | None = None) -> tuple[Table, Roles]:
     """Return the rows of a table, and which of its columns hold the predictions."""
-    rows = read(path, header=columns.header if columns else None)
+    rows = open_source(path, header=columns.header if columns else None)
     found = roles(rows, columns, predictions=True)
     if found.label is None and not found.classes and found.nested is None:
         raise DataError(
