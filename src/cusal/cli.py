@@ -235,6 +235,22 @@ def audit(
 
 
 @app.command()
+def mcp(
+    audit: Annotated[str, typer.Argument(help="An audit that cusal audit --save wrote.")],
+    source: Annotated[str | None, typer.Option(help="The table of its predictions, for ids and texts.")] = None,
+    folder: Annotated[str | None, typer.Option(help="Both must lie in it; by default that of the audit.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Let an agent store what a person says.")] = False,
+) -> None:
+    """Serve one audit to an agent (Model Context Protocol, over standard input and output); read-only by default.
+
+    Example: cusal audit verdicts.jsonl --save judge.audit, then cusal mcp judge.audit --source verdicts.jsonl --write
+    """
+    from cusal.audit.protocol_server import OpenAudit, serve
+
+    serve(OpenAudit(audit, source, folder), write=write)
+
+
+@app.command()
 def strategies() -> None:
     """List the strategies, each with what it does and for whom it is.
 

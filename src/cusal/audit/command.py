@@ -118,7 +118,7 @@ def _judge(audit: Audit, name: str | None, found: dict[str, Any]) -> list[str]:
     """Return the table of a judge, and a paragraph about it."""
     if name is None:
         return []
-    positive = _as_class(audit, name)
+    positive = as_class(audit, name)
     found["judge"] = {"positive": name, "called": float(np.mean(audit.predicted == positive))}
     if not len(audit.checked_in_order):
         return []
@@ -126,12 +126,20 @@ def _judge(audit: Audit, name: str | None, found: dict[str, Any]) -> list[str]:
     return [judged(table), str(table)]
 
 
-def _as_class(audit: Audit, name: str) -> Hashable:
+def as_class(audit: Audit, name: str) -> Hashable:
     """Return the label of this name; an error names the labels there are."""
     names = dict.fromkeys([*audit.predicted.tolist(), *audit.true_labels.values()])
     found = next((one for one in names if str(one).lower() == name.lower()), name)
     quantities.called_so(audit._checks, found)
     return found
+
+
+def judgement_record(audit: Audit, judge: str | None) -> dict[str, Any]:
+    """Return what is known about predictions, or about one verdict of a judge, as `--json` writes it."""
+    found: dict[str, Any] = {"format": FORMAT, "items": len(audit), "checks": audit.checks}
+    found["checks_in_order"] = len(audit.checked_in_order)
+    said = _judge(audit, judge, found)
+    return found | {"estimates": _estimates(audit, judge), "in_words": said[0] if said else summary(audit)}
 
 
 def _bar(text: str) -> tuple[str, float]:
@@ -148,7 +156,7 @@ def _bar(text: str) -> tuple[str, float]:
 
 
 def _checked(audit: Audit, name: str, bar: float, judge: str | None) -> Bar:
-    cls = None if judge is None or name in ("accuracy", *quantities.ORDERED) else _as_class(audit, judge)
+    cls = None if judge is None or name in ("accuracy", *quantities.ORDERED) else as_class(audit, judge)
     try:
         share = audit.estimate(name, cls)
         found = Bar(name, bar, share, None)
@@ -178,7 +186,7 @@ def _estimates(audit: Audit, judge: str | None) -> dict[str, Any]:
         return {}
     found = {"accuracy": audit.accuracy(), "accuracy_anytime": audit.accuracy(anytime=True)}
     if judge is not None:
-        cls = _as_class(audit, judge)
+        cls = as_class(audit, judge)
         found |= {name: audit.estimate(name, cls) for name in quantities.METRICS if name != "accuracy"}
     else:
         with suppress(NotReady):
@@ -193,7 +201,7 @@ def _figures(share: Share) -> dict[str, Any]:
 def _changed(audit: Audit, path: str, judge: str | None, found: dict[str, Any]) -> str:
     """Return how much grew since an earlier audit."""
     earlier = Audit.load(path)
-    cls = None if judge is None else _as_class(audit, judge)
+    cls = None if judge is None else as_class(audit, judge)
     lines, found["since"] = [f"Since {path}:"], {}
     for of in CHANGES if cls is not None else CHANGES[:1]:
         change = audit.change(earlier, of=of, cls=None if of == "accuracy" else cls)
@@ -231,7 +239,7 @@ def _next(request: Request, table: PredictionTable, audit: Audit, found: dict[st
     if request.report is not None:
         from cusal.audit.report import write_report
 
-        positive = None if request.judge is None else _as_class(audit, request.judge)
+        positive = None if request.judge is None else as_class(audit, request.judge)
         write_report(request.report, audit, table, positive)
         paragraphs.append(f"Report: {request.report}")
     if request.out is not None and items:
