@@ -272,9 +272,7 @@ class Audit:
         found = self._as_share(quantities.quantity(self._checks, of, cls), level)
         ends = (found.estimate, found.low, found.high, found.checks, level)
         if of == "kappa":
-            shares = quantities.true_shares(self._checks)
-            if cls is not None and len(shares) > 2:
-                shares = {cls: shares.get(cls, 0.0), f"not {cls}": 1 - shares.get(cls, 0.0)}
+            shares = quantities.true_shares(self._checks, cls)
             commonest = max(shares, key=lambda name: shares[name])
             return Kappa(*ends, self._remark(of, cls, found), commonest, min(1.0, max(0.0, shares[commonest])))
         if of in ("mcc", "weighted_kappa", "mean_error"):
@@ -304,8 +302,11 @@ class Audit:
         shares = {name: self.estimate(name, positive, level=level) for name in names}
         if len(self._checks.claims.names) <= 2:
             shares["accuracy"] = self.accuracy(level=level)
+        beyond = quantities.of_class(self._checks, quantities.beyond_commonest, positive)
+        low, high = beyond.interval(deviations(level))
+        gain = Score(beyond.estimate, low, high, self._checks.counted(), level)
         kappa = self.kappa(positive, level=level)
-        return Judgement(positive, len(self), self._checks.counted(), called, kappa=kappa, **shares)
+        return Judgement(positive, len(self), gain.checks, called, kappa=kappa, gain=gain, **shares)
 
     def change(
         self, since: "Audit", *, of: str = "accuracy", cls: Hashable | None = None, level: float = 0.95

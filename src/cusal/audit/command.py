@@ -268,6 +268,7 @@ def command_line(request: Request, path: str) -> str:
     named |= {"--id": request.columns.id, "--text": request.columns.text, "--seed": request.seed or None}
     named |= {"--judge": request.judge, "--against": request.against}
     words = ["cusal", "audit", request.predictions, *(["--no-header"] if request.columns.header is False else [])]
+    words += ["--blind"] if request.blind else []
     for option, value in [*named.items(), *(("--labels", labels) for labels in (*request.labels, path))]:
         words += [] if value is None else [option, str(value)]
     return shlex.join(words)

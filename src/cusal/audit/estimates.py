@@ -109,6 +109,8 @@ class Judgement:
         rate); among those to which the judge gives it; and the harmonic mean of recall and precision.
     kappa : Kappa
         The agreement beyond luck.
+    gain : Score
+        The accuracy minus that of a judge that always names the commoner verdict.
 
     Examples
     --------
@@ -131,6 +133,7 @@ class Judgement:
     precision: Share
     f1: Share
     kappa: Kappa
+    gain: Score
 
     def rows(self) -> list[tuple[str, Share]]:
         """Return what each figure says in words, and the figure."""

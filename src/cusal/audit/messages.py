@@ -50,7 +50,7 @@ def judged(table: Judgement) -> str:
     better = (
         f"That is surely better than always saying {table.kappa.commonest}, which would be right in "
         f"{table.kappa.base_rate * 100:.0f} %."
-        if table.kappa.low > 0
+        if table.gain.low > 0
         else f"That it is better than always saying {table.kappa.commonest}, which would be right in "
         f"{table.kappa.base_rate * 100:.0f} %, is not shown."
     )

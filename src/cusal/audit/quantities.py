@@ -212,23 +212,28 @@ def confusion(checks: Checks, most: int = 6) -> dict[tuple[Hashable, Hashable], 
     return found
 
 
-def true_shares(checks: Checks) -> dict[Hashable, float]:
-    """Return the estimated true share of every class: what was called so, moved by the errors met."""
+def beyond_commonest(tp: float, fp: float, fn: float, tn: float) -> float:
+    """Return the accuracy minus that of a judge that always names the commoner verdict."""
+    return tp + tn - max(tp + fn, fp + tn)
+
+
+def true_shares(checks: Checks, cls: Hashable | None = None) -> dict[Hashable, float]:
+    """Return the estimated true share of every class, or of one and its opposite."""
     claims, items = checks.claims, checks.prefix
-    shares: dict[Hashable, float] = dict(
-        zip(
-            claims.names,
-            (np.bincount(claims.predicted, minlength=len(claims.names)) / len(claims)).tolist(),
-            strict=True,
-        )
-    )
+    names = list(dict.fromkeys([*claims.names, *checks.answers.true.values()]))
+    if cls is not None or len(names) == 2:
+        one = names[-1] if cls is None else cls
+        other = next(name for name in names if name != one) if len(names) == 2 else f"not {one}"
+        rate = of_class(checks, METRICS["rate"], one).estimate
+        return {one: rate, other: 1 - rate}
+    called = np.bincount(claims.predicted, minlength=len(claims.names)) / len(claims)
+    shares: dict[Hashable, float] = dict(zip(claims.names, called.tolist(), strict=True))
     weights = 1 / checks.chances(items)
     weights /= weights.sum()
-    for weight, item, true in zip(
-        weights.tolist(), items.tolist(), checks.answers.true_names(items.tolist()), strict=True
-    ):
-        if true is not None:
-            shares[true] = shares.get(true, 0.0) + weight
+    true = checks.answers.true_names(items.tolist())
+    for weight, item, name in zip(weights.tolist(), items.tolist(), true, strict=True):
+        if name is not None:  # what was called so, moved by the errors met
+            shares[name] = shares.get(name, 0.0) + weight
             shares[checks.answers.predicted_name(item)] -= weight
     return shares
 
