@@ -25,6 +25,7 @@ pytest.importorskip("pydantic")
 pytest.importorskip("pyarrow")
 
 import pyarrow.parquet
+from cusal.deploy.vectorisers import Given
 
 from cusal.apps.bench.grid import PRESETS, read_grid
 from cusal.apps.bench.report.from_store import load
@@ -34,7 +35,6 @@ from cusal.apps.label import NewItem, Predictions, Project, Settings
 from cusal.apps.label.export.session_model import model_of
 from cusal.audit.prediction_table import read_predictions
 from cusal.deploy.model_file import model_state, write_model
-from cusal.deploy.vectorisers import Given
 from cusal.tables import NamedColumns
 
 COUNTS: Counter[str] = Counter()

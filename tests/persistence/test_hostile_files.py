@@ -57,7 +57,7 @@ ATTACKS = {
     "a class that a module imported": thing("sklearn.base:np.memmap"),
     "a network that is called": thing("torch.nn:Linear"),
     "a class of a network that is none": {"#": "module", "class": "subprocess:Popen"},
-    "a function that a model calls": thing("cusal.deploy.vectorisers:OwnFunction", function="subprocess:run"),
+    "a function that a model calls": thing("cusal.features.vectorisers:OwnVectors", function="subprocess:run"),
     "a classifier of items": thing("cusal.deploy.item_classifier:ItemClassifier"),
     "a store": thing("cusal.apps.bench.store:Store"),
     "a pickle": {"#": "pickle", "class": "x:Y", "in": "pickles/0.pickle"},

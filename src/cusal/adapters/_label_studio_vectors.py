@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from cusal._progress import Progress
 from cusal.adapters._label_studio_server import LabelStudioServer
 from cusal.errors import DataError, UnknownName
-from cusal.features.image_files import choose_side, stream_image_vectors
-from cusal.features.sentences import has_sentence_network, sentence_vectors
-from cusal.features.texts import TextFeatures
+from cusal.features.sentences import has_sentence_network
+from cusal.features.vectorisers import ImageVectors, SentenceVectors, Vectoriser, WordVectors
 
 FEATURES = {"text": ("tfidf", "minilm"), "image": ("efficientnet_lite0",)}
 
@@ -36,15 +35,18 @@ def check_features(features: str | None, kind: str) -> str:
 def text_vectors(values: Sequence[Any], features: str) -> Any:
     """Return the vectors of texts, dense or sparse; what is missing is an empty text."""
     texts = ["" if value is None else str(value) for value in values]
-    return sentence_vectors(texts) if features == "minilm" else TextFeatures().fit_transform(texts)
+    vectoriser: Vectoriser = SentenceVectors() if features == SentenceVectors.name else WordVectors()
+    vectoriser.fit(texts)
+    with Progress(len(texts), title="features of texts", unit="texts", always=False) as progress:
+        return vectoriser.transform(texts, progress.advance).matrix
 
 
-class ImageVectors:
+class FetchedImages:
     """Vectors of images by their addresses; an image is fetched once."""
 
     def __init__(self, server: LabelStudioServer) -> None:
         self.server = server
-        self.side: int | None = None  # pixels, chosen by the first images
+        self.vectoriser = ImageVectors()  # its side is chosen by the first images
         self._known: dict[str, NDArray[np.float32]] = {}
 
     def vectors(self, values: Sequence[Any]) -> tuple[NDArray[np.float32], dict[int, str]]:
@@ -74,12 +76,10 @@ class ImageVectors:
             return troubles | self._compute(paths)
 
     def _compute(self, paths: dict[str, str]) -> dict[str, str]:
-        troubles: dict[str, str] = {}
         files = list(paths)
-        if files and self.side is None:
-            self.side = choose_side(files)
-        for chunk in stream_image_vectors(files, side=self.side) if self.side else ():
-            for row, vector in zip(chunk.rows.tolist(), chunk.vectors, strict=True):
-                self._known[paths[files[row]]] = vector
-            troubles |= {paths[files[row]]: reason for row, reason in chunk.broken.items()}
-        return troubles
+        if not files:
+            return {}
+        found = self.vectoriser.fit(files).transform(files)
+        for row, vector in zip(found.rows.tolist(), found.matrix, strict=True):
+            self._known[paths[files[row]]] = vector
+        return {paths[files[row]]: reason for row, reason in found.broken.items()}

@@ -18,7 +18,7 @@ from cusal.adapters._label_studio_order import rank_open_items
 from cusal.adapters._label_studio_pull import TaskList
 from cusal.adapters._label_studio_server import LabelStudioServer
 from cusal.adapters._label_studio_tasks import Question, Task, read_question, read_task
-from cusal.adapters._label_studio_vectors import ImageVectors, check_features, text_vectors
+from cusal.adapters._label_studio_vectors import FetchedImages, check_features, text_vectors
 from cusal.errors import InvalidInput, NotReady, ServerAway, ServerError
 from cusal.session.classifiers import for_many_labels
 from cusal.session.session import Session
@@ -115,7 +115,7 @@ class LabelStudioProject:
         self.server = LabelStudioServer(url or os.environ.get(URL) or DEFAULT_URL, token)
         self.tasks: list[Task] = []
         self.unreadable: dict[int, str] = {}
-        self._images, self._list = ImageVectors(self.server), TaskList(self.server, self.number)
+        self._images, self._list = FetchedImages(self.server), TaskList(self.server, self.number)
         self._question: Question | None = None
 
     def __repr__(self) -> str:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
 from cusal._types import Floats, Indices
-from cusal.deploy.vectorisers import Vectorised, Vectoriser
 from cusal.errors import DataError
+from cusal.features.vectorisers import VectorisedItems, Vectoriser
 from cusal.recalibration.scaling import Scaling
 from cusal.recalibration.temperature import apply_temperature
 
@@ -97,9 +97,9 @@ class ItemClassifier:
         """Return the name of the most probable class of each item, (items,)."""
         return np.asarray(self.classes_[self.predict_proba(items).argmax(axis=1)])
 
-    def vectors(self, items: Sequence[Any]) -> Vectorised:
+    def vectors(self, items: Sequence[Any]) -> VectorisedItems:
         """Return the vectors of those items that can be read, and why others cannot."""
-        return self._vectoriser.vectors(items)
+        return self._vectoriser.transform(items)
 
     def classify(self, vectors: Any) -> NDArray[np.float64]:
         """Return calibrated probabilities (rows, classes) of vectors (rows, columns)."""

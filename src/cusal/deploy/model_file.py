@@ -17,8 +17,8 @@ from cusal._files import write_whole
 from cusal._version import __version__
 from cusal.deploy.heads import FittedHead, restore_head
 from cusal.deploy.item_classifier import ItemClassifier, Outputs, Temperature
-from cusal.deploy.vectorisers import restore_vectoriser
 from cusal.errors import DataError
+from cusal.features.vectorisers import restore_vectoriser
 from cusal.persistence.object_file import as_bytes, read_objects
 from cusal.recalibration.scaling import Scaling
 

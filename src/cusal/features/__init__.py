@@ -2,6 +2,7 @@
 
 `TextFeatures` and `TableFeatures` fit in memory and in a moment. `sentence_vectors` and `image_vectors` are those of
 pretrained networks, kept on disk one by one. `images` and `cache` do the same for whole data sets of images in memory.
+A `Vectoriser` is any of them under one contract: fit, transform, and a state that a model file can hold.
 """
 
 import lazy_loader

@@ -2,5 +2,32 @@ from .image_files import image_vectors
 from .sentences import sentence_vectors
 from .tables import TableFeatures
 from .texts import TextFeatures
+from .vectorisers import (
+    GivenVectors,
+    ImageVectors,
+    OwnVectors,
+    SentenceVectors,
+    TableVectors,
+    VectorisedItems,
+    Vectoriser,
+    WordVectors,
+    as_vectors,
+    stacked,
+)
 
-__all__ = ["TableFeatures", "TextFeatures", "image_vectors", "sentence_vectors"]
+__all__ = [
+    "GivenVectors",
+    "ImageVectors",
+    "OwnVectors",
+    "SentenceVectors",
+    "TableFeatures",
+    "TableVectors",
+    "TextFeatures",
+    "VectorisedItems",
+    "Vectoriser",
+    "WordVectors",
+    "as_vectors",
+    "image_vectors",
+    "sentence_vectors",
+    "stacked",
+]

@@ -13,9 +13,8 @@ from sklearn.linear_model import LogisticRegression
 import cusal
 from cusal.apps.label.export.session_model import model_of
 from cusal.deploy.model_file import load_model, model_state, write_model
-from cusal.deploy.vectorisers import Given, OwnFunction, Table, TfIdf
 from cusal.errors import CusalError, DataError, InvalidInput
-from cusal.features import TableFeatures, TextFeatures
+from cusal.features import GivenVectors, OwnVectors, TableFeatures, TableVectors, TextFeatures, WordVectors
 
 X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -48,7 +47,7 @@ MODELS = {
 def test_predictions_are_those_of_the_session(kind, tmp_path):
     options = {"recalibrate": None} if kind.startswith("without") else {}
     session = session_over(X[:1000], Y[:1000], MODELS[kind], **options)
-    model = written(tmp_path / "model.cusal", session, Given())
+    model = written(tmp_path / "model.cusal", session, GivenVectors())
     loaded = load_model(tmp_path / "model.cusal")
     assert loaded.classes_.tolist() == list(NAMES.values())
     for rows in (X[:1000], X[1000:]):
@@ -59,7 +58,7 @@ def test_predictions_are_those_of_the_session(kind, tmp_path):
 
 def test_the_vector_scaling_of_a_session_comes_back(tmp_path):
     session = session_over(X[:600], Y[:600], LogisticRegression(C=1e-4, max_iter=500), recalibrate="vector")
-    written(tmp_path / "model.cusal", session, Given())
+    written(tmp_path / "model.cusal", session, GivenVectors())
     assert session.recalibration.scaling.offsets.any()
     assert np.abs(load_model(tmp_path / "model.cusal").predict_proba(X) - session.predict_proba(X)).max() < 1e-6
 
@@ -71,7 +70,7 @@ def test_texts_are_classified_from_the_vocabulary_in_the_file(tmp_path):
     labels = np.array([int("cash" in text) for text in texts])
     features = TextFeatures().fit(texts[:400])
     session = session_over(features.transform(texts[:400]), labels, count=40)
-    written(tmp_path / "model.cusal", session, TfIdf(features), {0: "other", 1: "cash"})
+    written(tmp_path / "model.cusal", session, WordVectors(features), {0: "other", 1: "cash"})
     loaded = load_model(tmp_path / "model.cusal")
     ours = session.predict_proba(features.transform(texts))
     assert np.abs(loaded.predict_proba(texts) - ours).max() < 1e-6
@@ -88,7 +87,7 @@ def test_rows_of_a_table_are_classified_whatever_the_order_of_their_columns(tmp_
     cells = np.array([[row["age"], row["town"]] for row in rows], dtype=object)
     features = TableFeatures().fit(cells)
     session = session_over(features.transform(cells), labels, count=40)
-    written(tmp_path / "model.cusal", session, Table(("age", "town"), features), {0: "young", 1: "old"})
+    written(tmp_path / "model.cusal", session, TableVectors(("age", "town"), features), {0: "young", 1: "old"})
     loaded = load_model(tmp_path / "model.cusal")
     turned = [{"other": 1, "town": row["town"], "age": row["age"]} for row in rows]
     assert np.abs(loaded.predict_proba(turned) - session.predict_proba(features.transform(cells))).max() < 1e-6
@@ -99,7 +98,7 @@ def test_rows_of_a_table_are_classified_whatever_the_order_of_their_columns(tmp_
 def test_a_class_that_is_gone_is_not_predicted(tmp_path):
     session = session_over(X[:600], Y[:600])
     names = {known: name for known, name in NAMES.items() if known != 3}
-    model = written(tmp_path / "model.cusal", session, Given(), names)
+    model = written(tmp_path / "model.cusal", session, GivenVectors(), names)
     probs = load_model(tmp_path / "model.cusal").predict_proba(X[:50])
     assert "three" not in model.classes_
     assert probs.shape == (50, 9)
@@ -107,7 +106,7 @@ def test_a_class_that_is_gone_is_not_predicted(tmp_path):
 
 
 def test_there_is_no_pickle_in_the_file_and_the_card_is(tmp_path):
-    written(tmp_path / "model.cusal", session_over(X[:300], Y[:300], LogisticRegression(max_iter=500)), Given())
+    written(tmp_path / "model.cusal", session_over(X[:300], Y[:300], LogisticRegression(max_iter=500)), GivenVectors())
     with zipfile.ZipFile(tmp_path / "model.cusal") as archive:
         names = archive.namelist()
         assert archive.read("card.md") == b"# card"
@@ -129,7 +128,7 @@ def test_features_of_the_users_own_need_trust(tmp_path, monkeypatch):
     (tmp_path / "own_features_of_a_test.py").write_text(OWN.format(mark=str(mark)))
     monkeypatch.syspath_prepend(str(tmp_path))
     session = session_over(X[:300] ** 2, Y[:300], LogisticRegression(max_iter=2000))
-    written(tmp_path / "model.cusal", session, OwnFunction("own_features_of_a_test:squares"))
+    written(tmp_path / "model.cusal", session, OwnVectors("own_features_of_a_test:squares"))
     with pytest.raises(DataError, match=r"own_features_of_a_test:squares.*trusted=True"):
         load_model(tmp_path / "model.cusal")
     assert not mark.exists()
@@ -152,7 +151,7 @@ class Nearest:
 
 def test_a_model_of_the_users_own_needs_trust(tmp_path):
     session = session_over(X[:300], Y[:300], Nearest())
-    written(tmp_path / "model.cusal", session, Given())
+    written(tmp_path / "model.cusal", session, GivenVectors())
     with pytest.raises(DataError, match=r"Nearest.*trusted=True"):
         load_model(tmp_path / "model.cusal")
     loaded = load_model(tmp_path / "model.cusal", trusted=True)
@@ -163,7 +162,7 @@ def test_a_model_of_the_users_own_needs_trust(tmp_path):
 def test_a_file_that_is_no_model_is_named(damage, tmp_path):
     path = tmp_path / "model.cusal"
     session = session_over(X[:200], Y[:200], count=20)
-    written(path, session, Given())
+    written(path, session, GivenVectors())
     if damage == "cut":
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     elif damage == "none":
@@ -187,7 +186,7 @@ def test_a_file_that_is_no_model_is_named(damage, tmp_path):
 
 
 def test_reading_a_model_needs_no_database_and_no_server(tmp_path):
-    written(tmp_path / "model.cusal", session_over(X[:200], Y[:200], count=20), Given())
+    written(tmp_path / "model.cusal", session_over(X[:200], Y[:200], count=20), GivenVectors())
     code = (
         "import sys, cusal, numpy; model = cusal.load_model(sys.argv[1]); model.predict(numpy.zeros((1, 64)));"
         "print([name for name in ('sqlalchemy', 'fastapi', 'torch', 'PIL') if name in sys.modules])"

@@ -32,8 +32,16 @@ from cusal.apps.label.worker.vectors import (
     makers_of,
 )
 from cusal.deploy.model_file import model_state, write_model
-from cusal.deploy.vectorisers import Given, ImageNetwork, OwnFunction, Sentences, Table, TfIdf, Vectoriser
 from cusal.errors import InvalidInput
+from cusal.features import (
+    GivenVectors,
+    ImageVectors,
+    OwnVectors,
+    SentenceVectors,
+    TableVectors,
+    Vectoriser,
+    WordVectors,
+)
 from cusal.recalibration import AccuracyEstimate, CalibrationEstimate
 
 Tell = Callable[[str], None]
@@ -140,14 +148,14 @@ def maker_named(project: Project, settings: Settings, name: str) -> Maker:
 def vectoriser_of(maker: Maker) -> Vectoriser:
     """Return what makes such vectors of new data, after the maker has made some."""
     if isinstance(maker, TextMaker) and maker.features is not None:
-        return TfIdf(maker.features)
+        return WordVectors(maker.features)
     if isinstance(maker, TableMaker) and maker.features is not None:
-        return Table(maker.columns, maker.features)
+        return TableVectors(maker.columns, maker.features)
     if isinstance(maker, ImageMaker) and maker.side is not None:
-        return ImageNetwork(maker.side)
+        return ImageVectors(maker.side)
     if isinstance(maker, FunctionMaker):
-        return OwnFunction(maker.name)
-    return Sentences() if isinstance(maker, SentenceMaker) else Given()
+        return OwnVectors(maker.name)
+    return SentenceVectors() if isinstance(maker, SentenceMaker) else GivenVectors()
 
 
 def _catch_up(session: Session, labels: dict[int, int], places: Places) -> bool:

@@ -9,7 +9,7 @@ from cusal import Session
 from cusal._items import take
 from cusal.deploy.heads import FittedHead
 from cusal.deploy.item_classifier import ItemClassifier, Outputs, Temperature
-from cusal.deploy.vectorisers import Vectoriser
+from cusal.features import Vectoriser
 from cusal.recalibration import CrossValidatedRecalibration
 
 
