@@ -25,7 +25,6 @@ pytest.importorskip("pydantic")
 pytest.importorskip("pyarrow")
 
 import pyarrow.parquet
-from cusal.deploy.vectorisers import Given
 
 from cusal.apps.bench.grid import PRESETS, read_grid
 from cusal.apps.bench.report.from_store import load
@@ -35,6 +34,7 @@ from cusal.apps.label import NewItem, Predictions, Project, Settings
 from cusal.apps.label.export.session_model import model_of
 from cusal.audit.prediction_table import read_predictions
 from cusal.deploy.model_file import model_state, write_model
+from cusal.features import GivenVectors
 from cusal.tables import NamedColumns
 
 COUNTS: Counter[str] = Counter()
@@ -72,7 +72,7 @@ def make_files(folder: Path) -> dict[str, tuple[Path, Reader]]:
     (folder / "pool.jsonl").write_text("\n".join(map(json.dumps, table.to_pylist())))
     with (folder / "pool.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["id", "p0", "p1", "p2"], *([row["id"], *PROBS[i]] for i, row in enumerate(rows))])
-    write_model(folder / "model.cusal", model_state(*model_of(session(), Given(), {0: "a", 1: "b"})), "# card")
+    write_model(folder / "model.cusal", model_state(*model_of(session(), GivenVectors(), {0: "a", 1: "b"})), "# card")
     (folder / "grid.toml").write_text((PRESETS / "digits.toml").read_text())
     top = np.zeros(3, np.int32)
     (folder / "predictions").write_bytes(
