@@ -71,7 +71,7 @@ class Table(ABC):
     columns : list of str
         The names of the columns.
     first_row : int
-        The number of the first row in messages: as a person counts the lines of a text, or 0 in Parquet.
+        The number of the first row in messages: as people count: 2 below a header, 0 in Parquet.
     """
 
     columns: list[str]
@@ -104,7 +104,7 @@ class Table(ABC):
         return {name: [row.get(name) for row in rows] for name in self.columns}
 
 
-def read(path: str | Path, *, header: bool | None = None) -> Table:
+def read(path: str | Path, *, header: bool | None = None, strict: bool = False) -> Table:
     """Return the table in a file, by the suffix of its name; rows are read as they are needed.
 
     Parameters
@@ -113,6 +113,8 @@ def read(path: str | Path, *, header: bool | None = None) -> Table:
         A file that ends in .csv, .tsv, .tab, .jsonl, .ndjson or .txt, also with .gz, or in .parquet or .pq.
     header : bool, optional
         Whether the first line of CSV or TSV names the columns; by default that is found.
+    strict : bool
+        Whether a row of CSV or TSV with fewer or more cells than there are columns is an error.
 
     Returns
     -------
@@ -146,7 +148,7 @@ def read(path: str | Path, *, header: bool | None = None) -> Table:
         return ParquetTable(file)
     if name.endswith(LINES):
         return JsonLines(file)
-    return Texts(file) if name.endswith(TEXTS) else Delimited(file, header=header)
+    return Texts(file) if name.endswith(TEXTS) else Delimited(file, header=header, strict=strict)
 
 
 def is_table(path: Path) -> bool:
@@ -232,6 +234,8 @@ class Delimited(Table):
         The file, also with .gz.
     header : bool, optional
         Whether the first line names the columns.
+    strict : bool
+        Whether a row with fewer or more cells than there are columns is an error.
 
     Attributes
     ----------
@@ -241,9 +245,9 @@ class Delimited(Table):
         Whether the first line names the columns.
     """
 
-    def __init__(self, path: Path, *, header: bool | None = None) -> None:
+    def __init__(self, path: Path, *, header: bool | None = None, strict: bool = False) -> None:
         super().__init__(path)
-        self._file = TextFile(path)
+        self._file, self._strict = TextFile(path), strict
         self.encoding = self._file.encoding()
         with self._file.opened(self.encoding, newline="") as file:
             start = file.read(LETTERS)
@@ -259,6 +263,7 @@ class Delimited(Table):
             else not _is_row(first, list(islice(_readable(start, self.delimiter), 1, SAMPLE)))
         )
         self._guessed = header is None
+        self.first_row = 1 + self.header
         self.columns = _unique(first if self.header else [TEXT] if len(first) == 1 else [""] * len(first))
 
     @property
@@ -280,6 +285,11 @@ class Delimited(Table):
             if self.header:
                 next(lines, None)
             for number, cells in enumerate(lines, start=1):
+                if self._strict and len(cells) != len(columns):
+                    row = number + self.first_row - 1
+                    raise DataError(
+                        f"{self.path}: row {row} has {len(cells)} fields, but there are {len(columns)} columns."
+                    )
                 if len(cells) > len(columns):
                     self._notes.add(RAGGED, str(number))
                 yield dict(zip_longest(columns, cells[: len(columns)]))

@@ -247,7 +247,7 @@ def test_the_command_line_continues_from_the_export(table, tmp_path):
         project.mark_item(audit_of(table).ask(53).tolist()[-1], "missing", "gone")
         write_export(project, tmp_path / "out")
         found = figures(project)
-    said = run(Request(str(table), [str(tmp_path / "out" / "audit.csv")], out=str(tmp_path / "next.csv"), count=5))
+    said = run(Request(str(table), [str(tmp_path / "out" / "audit.csv")], out=str(tmp_path / "next.csv"), count=5)).text
     assert f"between {found['accuracy']['low']:.1%}".replace("%", " %") in said
     assert "from 53 checks" in said
     with (tmp_path / "next.csv").open() as file:

@@ -82,7 +82,9 @@ def check_ready(specs: Sequence[Spec]) -> None:
     here = {row.name: row.present for row in datasets.describe()}
     for name in dict.fromkeys(spec.dataset for spec in specs):
         if not here.get(name, False):
-            datasets.load(name)  # one's own file; or an error that names what is missing and how to get it
+            data = datasets.load(name)  # one's own file; or an error that names what is missing and how to get it
+            if data.reading:
+                print(data.reading)
 
 
 def check_models(specs: Sequence[Spec]) -> None:

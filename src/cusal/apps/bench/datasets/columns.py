@@ -1,11 +1,13 @@
 """A data set from the columns of a table, whatever file they were read from.
 
-The label is the column named `label`, else the last one; an optional column `split` holds train or test. Where there is
-a column `text`, its texts are the items, and further columns are left out. Otherwise every other column is a number;
-each is standardised with the train split's mean and standard deviation.
+The label is the column named `label`, else the last one; an optional column `split` holds train or test; a column of
+ids is left out. Where there is a column `text`, or one of prose and no number, its texts are the items, and further
+columns are left out. Otherwise the items are rows of numbers, standardised with the train split's mean and standard
+deviation: plain numbers as they are, and all else as `cusal.features.TableFeatures` reads it (dates, numbers written
+in other ways, categories, gaps, texts).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,53 +19,80 @@ from cusal._types import Indices
 from cusal.apps.bench.datasets.dataset import Dataset
 from cusal.apps.bench.datasets.split import split_stratified
 from cusal.errors import DataError
+from cusal.tables import NamedColumns, read, roles
 
 SPLITS = ("train", "test")
-TEXT = "text"
+TEXT, SPLIT = "text", "split"
+
+
+def load_table(kind: str, path: Path) -> Dataset:
+    """Return the data set in a table of one's own; `kind` is the prefix of its name as a data set."""
+    table = read(path, strict=True)
+    columns = table.values()
+    if not table.sample:
+        raise DataError(f"{path} has no rows; expected a header row and items below it.")
+    label = "label" if "label" in columns else table.columns[-1]
+    found = roles(table, NamedColumns(label=label))
+    text = TEXT if TEXT in columns and label != TEXT else None if found.numbers - {SPLIT} else found.text
+    without = {name for name in (found.id, SPLIT) if name is not None and name != text}
+    own = OwnTable(kind, path, columns, label, table.first_row, text=text, without=frozenset(without))
+    return own.as_dataset()
 
 
 @dataclass(frozen=True)
 class OwnTable:
-    """The columns of one file and their names.
+    """The columns of one file.
 
     `kind` is the prefix of its name as a data set; `first_row` is the number that the file's reader would give to its
-    first row, for messages.
+    first row, for messages; `text` is the column whose texts are the items; `without` are columns to leave out.
     """
 
     kind: str
     path: Path
-    names: Sequence[str]
-    columns: Sequence[Sequence[Any]]
+    columns: Mapping[str, Sequence[Any]]
+    label: str
     first_row: int
+    text: str | None = None
+    without: frozenset[str] = frozenset((SPLIT,))
 
     def as_dataset(self) -> Dataset:
         """Return the data set that the columns hold; raise a DataError that names the column and the row."""
-        target = self.names.index("label") if "label" in self.names else len(self.names) - 1
-        values = self._values(target)
-        names, numbers = np.unique(self._texts(target), return_inverse=True)
+        if self.text is None and not self._names():
+            raise DataError(f"{self.path} has no column beside {self.label!r}; expected numbers, categories, or texts.")
+        names, numbers = np.unique(self._texts(self.label), return_inverse=True)
         labels = numbers.astype(np.int64)
-        train, test = self._split() if "split" in self.names else split_stratified(labels)
+        train, test = self._split() if SPLIT in self.columns else split_stratified(labels)
         if not len(train) or not len(test):
             raise DataError(f"{self.path}: the {SPLITS[bool(len(train))]} split is empty; expected items in both.")
-        items = values if values.ndim == 1 else _standardised(values, train)
+        items, reading = self._items(train)
         classes = tuple(str(name) for name in names)
         name = f"{self.kind}:{self.path}"
-        return Dataset(name, items[train], labels[train], items[test], labels[test], classes=classes)
+        return Dataset(name, items[train], labels[train], items[test], labels[test], classes=classes, reading=reading)
 
-    def _values(self, target: int) -> NDArray[Any]:
-        """Return (n,) texts, or (n, columns) numbers."""
-        if TEXT in self.names and self.names.index(TEXT) != target:
-            return np.array(self._texts(self.names.index(TEXT)), dtype=object)
-        features = [place for place, name in enumerate(self.names) if place != target and name != "split"]
-        if not features:
-            raise DataError(
-                f"{self.path} has no column of numbers beside {self.names[target]!r}; expected at least one, or a "
-                "column `text`."
-            )
-        return np.stack([self._numbers(place) for place in features], axis=1)
+    def _names(self) -> list[str]:
+        return [name for name in self.columns if name != self.label and name not in self.without]
+
+    def _items(self, train: Indices) -> tuple[NDArray[Any], str]:
+        """Return (n,) texts, or (n, columns) numbers, and what was taken for what."""
+        begun = f"Read {self.path.name}: the label from {self.label}"
+        if self.text is not None:
+            return np.array(self._texts(self.text), dtype=object), f"{begun}, the text from {self.text}."
+        features = self._names()
+        plain = {name: _numbers(self.columns[name]) for name in features}
+        if all(np.isfinite(values).all() for values in plain.values()):
+            return _standardised(np.stack([*plain.values()], axis=1), train), f"{begun}, {len(features)} numbers."
+        return self._features(features, train, begun)
+
+    def _features(self, names: Sequence[str], train: Indices, begun: str) -> tuple[NDArray[np.float32], str]:
+        from cusal.features import TableFeatures  # loads scikit-learn, which plain numbers can do without
+
+        learned = TableFeatures().fit({name: [self.columns[name][row] for row in train] for name in names})
+        rows = {name: self.columns[name] for name in names}
+        made = learned.get_feature_names_out()
+        return learned.transform(rows).astype(np.float32), f"{begun}, {len(names)} columns as {len(made)} numbers."
 
     def _split(self) -> tuple[Indices, Indices]:
-        values = np.array(self._texts(self.names.index("split")))
+        values = np.array(self._texts(SPLIT))
         known = np.isin(values, SPLITS)
         if not known.all():
             row = int(np.argmin(known))
@@ -72,25 +101,13 @@ class OwnTable:
             )
         return np.flatnonzero(values == "train"), np.flatnonzero(values == "test")
 
-    def _texts(self, place: int) -> list[str]:
-        values = self.columns[place]
-        if None in values:
-            row = values.index(None) + self.first_row
-            raise DataError(f"{self.path}: column {self.names[place]!r} is null in row {row}; give every row a value.")
+    def _texts(self, name: str) -> list[str]:
+        values = self.columns[name]
+        empty = next((row for row, value in enumerate(values) if value is None or value == ""), None)
+        if empty is not None:
+            row = empty + self.first_row
+            raise DataError(f"{self.path}: column {name!r} is empty in row {row}; give every row a value.")
         return [str(value) for value in values]
-
-    def _numbers(self, place: int) -> NDArray[np.float64]:
-        fields = self.columns[place]
-        values = np.array([_number(field) for field in fields])
-        finite = np.isfinite(values)
-        if not finite.all():
-            row = int(np.argmin(finite))
-            raise DataError(
-                f"{self.path}: column {self.names[place]!r} holds {str(fields[row])[:40]!r} "
-                f"in row {row + self.first_row}; supported are columns of finite numbers, one `label` and an "
-                "optional `split`. Texts go into a column `text`, without others."
-            )
-        return values
 
 
 def _standardised(values: NDArray[np.float64], train: Indices) -> NDArray[np.float32]:
@@ -99,8 +116,9 @@ def _standardised(values: NDArray[np.float64], train: Indices) -> NDArray[np.flo
     return ((values - values[train].mean(axis=0)) / deviation).astype(np.float32)  # type: ignore[no-any-return]
 
 
-def _number(field: Any) -> float:
+def _numbers(cells: Sequence[Any]) -> NDArray[np.float64]:
+    """Return plain numbers, NaN where there is none."""
     try:
-        return float(field)
+        return np.array([float(cell) for cell in cells])
     except (TypeError, ValueError):
-        return float("nan")
+        return np.array([np.nan])

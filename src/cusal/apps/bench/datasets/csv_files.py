@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cusal.apps.bench.datasets.columns import OwnTable
+from cusal.apps.bench.datasets.columns import TEXT, OwnTable
 from cusal.apps.bench.datasets.dataset import Dataset, Source
 from cusal.apps.bench.datasets.files import find_form
-from cusal.apps.bench.datasets.formats.table import read_columns
+from cusal.tables import read
 
 Keep = Callable[[dict[str, Sequence[str]]], list[int]]
 
@@ -58,10 +58,11 @@ def load_csv(
     `without` names columns to leave out; `keep` returns the rows to take, from the columns by name.
     """
     (path,) = find_form(name, source, folder)
-    header, columns = read_columns(path)
+    columns: dict[str, Sequence[str]] = dict(read(path, header=True, strict=True).values())
     if keep is not None:
-        rows = keep(dict(zip(header, columns, strict=True)))
-        columns = [[column[row] for row in rows] for column in columns]
-    kept = [place for place, title in enumerate(header) if title not in without]
-    table = OwnTable("csv", path, [header[place] for place in kept], [columns[place] for place in kept], first_row=2)
-    return replace(table.as_dataset(), name=name)
+        rows = keep(columns)
+        columns = {title: [column[row] for row in rows] for title, column in columns.items()}
+    columns = {title: column for title, column in columns.items() if title not in without}
+    label = "label" if "label" in columns else list(columns)[-1]
+    table = OwnTable("csv", path, columns, label, 2, text=TEXT if TEXT in columns else None)
+    return replace(table.as_dataset(), name=name, reading="")

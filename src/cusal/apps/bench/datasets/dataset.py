@@ -76,6 +76,8 @@ class Dataset:
         Class numbers 0 .. classes - 1.
     classes : tuple of str
         The names of the classes.
+    reading : str
+        Of one's own table: what was taken for what.
     """
 
     name: str
@@ -84,3 +86,4 @@ class Dataset:
     test: Items
     test_labels: Labels
     classes: tuple[str, ...]
+    reading: str = ""
