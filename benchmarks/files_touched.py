@@ -73,19 +73,21 @@ def worker_round(folder: Path) -> Callable[[], Any]:
     items, labels = load_digits(return_X_y=True)
     np.save(folder / "vectors.npy", items[:300].astype(np.float32))
     project = Project.create(folder / "digits.db", Settings("Digits", "text", features=str(folder / "vectors.npy")))
-    project.add_items(NewItem(f"{number}", f"digit number {number}") for number in range(300))
+    project.items.add(NewItem(f"{number}", f"digit number {number}") for number in range(300))
     for number in range(10):
-        project.change_classes(ClassChange(str(uuid.uuid4()), "me", "add", name=str(number)))
+        project.classes.change(ClassChange(str(uuid.uuid4()), "me", "add", name=str(number)))
     worker = Worker(project)
 
     def run_until_round(number: int) -> None:
-        while (project.last_round_number() or 0) < number:
+        while (project.rounds.last_number() or 0) < number:
             worker.step()
 
     for number in (1, 2):  # the cold start, and the first round with a model
         run_until_round(number)
-        picks = project.next_picks("me", 10)
-        project.answer([Answer(str(uuid.uuid4()), one.item, "me", class_id=int(labels[one.item])) for one in picks])
+        picks = project.queue.next_picks("me", 10)
+        project.answers.store(
+            [Answer(str(uuid.uuid4()), one.item, "me", class_id=int(labels[one.item])) for one in picks]
+        )
     return lambda: run_until_round(3)
 
 

@@ -152,9 +152,9 @@ def work(
                 answers.append((key, *noted, time.monotonic() - began))
         page.wait_for_timeout(2_000)
     with Project(store) as project:
-        known = {0: 0} | {report["round"]: report["labels"] for report in project.reports()}
-        seconds = [report["seconds"] for report in project.reports()]
-        assert sum(project.label_counts().values()) == options.labels
+        known = {0: 0} | {report["round"]: report["labels"] for report in project.rounds.reports()}
+        seconds = [report["seconds"] for report in project.rounds.reports()]
+        assert sum(project.answers.label_counts().values()) == options.labels
     active = [place for place, (_, _, origin, _) in enumerate(answers) if origin in ("pick", "reserve")]
     lags = [place + 1 - known[answers[place][1]] for place in active]
     origins = [origin for _, _, origin, _ in answers]

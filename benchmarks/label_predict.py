@@ -74,10 +74,10 @@ def fit(folder: Path, name: str, make: Any) -> Path:
     with Project.create(folder / f"{name}.cusal.db", source.settings()) as project:
         if source.kind == "text":
             project.change_settings(features="tfidf")
-        project.add_items(source.rows())
-        project.import_labels([(str(row["id"]), truth(row)) for row in rows[:LABELS]])
+        project.items.add(source.rows())
+        project.answers.import_labels([(str(row["id"]), truth(row)) for row in rows[:LABELS]])
         worker = Worker(project)
-        while project.last_round_number() is None:
+        while project.rounds.last_number() is None:
             worker.step()
     command.export(str(folder / f"{name}.cusal.db"), str(folder / name), ["model"])
     return folder / name / "model.cusal"

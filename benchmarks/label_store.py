@@ -65,7 +65,7 @@ def measure(folder: Path, rows: int) -> list[Case]:
     source = open_source(table)
     with Project.create(folder / "texts.cusal.db", source.settings()) as project:
         cases.append(once("read_in", lambda: read_in(project, source), rows=rows))
-        project.import_labels([("1", "good"), ("2", "bad")])
+        project.answers.import_labels([("1", "good"), ("2", "bad")])
         cases.append(calls("bare_commit", bare_commits(folder)))
         cases += [*labelling(project, rows, ""), *browsing(project, rows)]
         record(project)
@@ -80,16 +80,16 @@ def measure(folder: Path, rows: int) -> list[Case]:
 
 def labelling(project: Project, rows: int, when: str, count: int = CALLS) -> list[Case]:
     """Measure answers and questions by turns, as a person makes them."""
-    rng = random.Random(project.latest_event())
-    project.put_queue([Pick(item, "pick", {"kind": "new"}) for item in rng.sample(range(rows), 3_000)], round=1)
-    screen = [pick.item for pick in project.next_picks("me", 15)]
+    rng = random.Random(project.events.latest())
+    project.queue.put([Pick(item, "pick", {"kind": "new"}) for item in rng.sample(range(rows), 3_000)], round=1)
+    screen = [pick.item for pick in project.queue.next_picks("me", 15)]
 
     def answer(_: int) -> None:
         answer = Answer(str(uuid.uuid4()), screen.pop(0), "me", "label", rng.randrange(2), seconds=1.0)
-        assert project.answer([answer])[0].stored
+        assert project.answers.store([answer])[0].stored
 
     def ask(_: int) -> None:
-        screen.extend(pick.item for pick in project.next_picks("me", 1, exclude=screen))
+        screen.extend(pick.item for pick in project.queue.next_picks("me", 1, exclude=screen))
 
     times: dict[str, list[tuple[float, float]]] = {"answer": [], "next_picks": []}
     for number in range(count):
@@ -99,21 +99,21 @@ def labelling(project: Project, rows: int, when: str, count: int = CALLS) -> lis
 
 
 def browsing(project: Project, rows: int) -> list[Case]:
-    event = project.latest_event() - 10
+    event = project.events.latest() - 10
     pages: dict[str, Callable[[int], Any]] = {
-        "progress": lambda _: project.progress(),
-        "changes_since": lambda _: project.changes_since(event),
-        "browse_a_page": lambda i: project.browse(Filter(), after=i * rows // CALLS),
-        "browse_labelled": lambda _: project.browse(Filter(labelled=True, order="recent")),
+        "progress": lambda _: project.answers.progress(),
+        "changes_since": lambda _: project.events.changes_since(event),
+        "browse_a_page": lambda i: project.browse.rows(Filter(), after=i * rows // CALLS),
+        "browse_labelled": lambda _: project.browse.rows(Filter(labelled=True, order="recent")),
     }
     cases = [calls(name, call) for name, call in pages.items()]
-    return [*cases, once("search_for_a_rare_word", lambda: project.browse(Filter(text="nowhere")), rows=rows)]
+    return [*cases, once("search_for_a_rare_word", lambda: project.browse.rows(Filter(text="nowhere")), rows=rows)]
 
 
 def beside_adding(project: Project, rows: int) -> list[Case]:
     adding = subprocess.Popen([sys.executable, __file__, "--add", project.place])
     try:
-        while project.count_items() < rows + 5_000:
+        while project.items.count() < rows + 5_000:
             time.sleep(0.1)
         return labelling(project, rows, " while_adding", CALLS // 3)
     finally:
@@ -124,16 +124,16 @@ def beside_adding(project: Project, rows: int) -> list[Case]:
 def record(project: Project) -> None:
     """Answer many items that were asked, as after a week."""
     items = range(RECORD)
-    project.put_queue([Pick(item, "pick") for item in items], round=2)
+    project.queue.put([Pick(item, "pick") for item in items], round=2)
     for start in range(0, RECORD, 500):
         part = [Answer(str(uuid.uuid4()), item, "me", "label", item % 2) for item in items[start : start + 500]]
-        project.answer(part)
+        project.answers.store(part)
 
 
 def add_for_ever(place: str) -> None:
     with Project(place) as project:
         for part in range(10**9):
-            project.add_items(NewItem(f"{part} {i}", "x" * LETTERS) for i in range(50_000))
+            project.items.add(NewItem(f"{part} {i}", "x" * LETTERS) for i in range(50_000))
 
 
 def bare_commits(folder: Path) -> Callable[[int], None]:

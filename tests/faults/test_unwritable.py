@@ -38,7 +38,7 @@ def sources() -> Iterator[Path]:
     folder.chmod(0o755)
     np.save(folder / "pool.npy", PROBS)
     with Project.create(str(folder / "texts.db"), Settings(title="Texts")) as project:
-        project.add_items(
+        project.items.add(
             NewItem(f"row {i}", f"a text of some words, number {i}", label="ab"[i % 2]) for i in range(90)
         )
     with (folder / "said.csv").open("w") as file:

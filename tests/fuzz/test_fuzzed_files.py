@@ -50,7 +50,7 @@ def make_files(folder: Path) -> dict[str, tuple[Path, Reader]]:
     with sqlite3.connect(folder / "runs.db") as connection:  # one file, without the log beside it
         connection.execute("PRAGMA journal_mode=DELETE")
     with Project.create(folder / "project.db", Settings("t", data="x.csv")) as project:
-        project.add_items([NewItem(f"{i}", f"text {i}") for i in range(5)])
+        project.items.add([NewItem(f"{i}", f"text {i}") for i in range(5)])
     with sqlite3.connect(folder / "project.db") as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
     (run_file,) = (folder / "archive").rglob("*.json.gz")
@@ -121,7 +121,7 @@ def _read_store(path: Path) -> Any:
 
 def _read_project(path: Path) -> Any:
     with Project(path) as project:
-        return project.settings, project.classes(), project.item_ids(), project.progress()
+        return project.settings, project.classes.all(), project.items.ids(), project.answers.progress()
 
 
 @pytest.fixture(scope="module")

@@ -68,18 +68,18 @@ def new_id() -> str:
 
 def add_classes(project: Project, names: list[str]) -> None:
     for name in names:
-        project.change_classes(ClassChange(new_id(), "me", "add", name=name))
+        project.classes.change(ClassChange(new_id(), "me", "add", name=name))
 
 
 def fill_queue(project: Project) -> None:
     """Ask for all items, in their order."""
-    project.put_queue([Pick(int(item), "random", {"kind": "random"}) for item in project.item_ids()], round=0)
+    project.queue.put([Pick(int(item), "random", {"kind": "random"}) for item in project.items.ids()], round=0)
 
 
 def text_project(place: Path, texts: list[str], classes: list[str], **settings: Any) -> Project:
     """Return a new project of texts, all of them in the queue."""
     project = Project.create(place, Settings(title="Letters", kind="text", data="letters.csv", **settings))
-    project.add_items([NewItem(f"row {row}", text, {"row": row, "source": "post"}) for row, text in enumerate(texts)])
+    project.items.add([NewItem(f"row {row}", text, {"row": row, "source": "post"}) for row, text in enumerate(texts)])
     add_classes(project, classes)
     fill_queue(project)
     return project
@@ -179,4 +179,6 @@ def wait_saved(page: Any) -> None:
 
 def answers_in_order(project: Project) -> list[tuple[int, int | None]]:
     """Return the items and classes of all answers, oldest first."""
-    return [(event.payload["item"], event.payload["class"]) for event in reversed(project.events("answer", count=1000))]
+    return [
+        (event.payload["item"], event.payload["class"]) for event in reversed(project.events.find("answer", count=1000))
+    ]

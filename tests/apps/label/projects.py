@@ -19,8 +19,8 @@ def project(place: str) -> Iterator[Project]:
 
 def fill(project: Project, items: int = 6, classes: tuple[str, ...] = ("cat", "dog")) -> None:
     """Add items, and classes by way of labels of items at the end, which come with the data."""
-    project.add_items(NewItem(f"row {i}", f"text {i}") for i in range(items))
-    project.add_items(NewItem(f"known {name}", name, label=name) for name in classes)
+    project.items.add(NewItem(f"row {i}", f"text {i}") for i in range(items))
+    project.items.add(NewItem(f"known {name}", name, label=name) for name in classes)
 
 
 def label(item: int, class_id: int | None, person: str = "me") -> Answer:
@@ -35,12 +35,12 @@ def pass_over(item: int, kind: str = "skip", person: str = "me") -> Answer:
 
 def check_consistency(project: Project) -> None:
     """Check that labels and counters are what the answers say."""
-    labels, progress = project.labels(), project.progress()
-    answers = project.answers()
+    labels, progress = project.answers.labels(), project.answers.progress()
+    answers = project.answers.given()
     assert len({(one.item, one.person) for one in answers}) == len(answers)
     assert set(labels) == {one.item for one in answers if one.kind == "label"}
     assert progress["labelled"] == len(labels)
     assert sum(progress["by_person"].values()) == sum(one.kind == "label" for one in answers)
-    assert project.label_counts() == {c: list(labels.values()).count(c) for c in set(labels.values())}
-    assert project.changes_since(0).labelled == labels
-    assert project.count_items() == len(project.item_ids(None))
+    assert project.answers.label_counts() == {c: list(labels.values()).count(c) for c in set(labels.values())}
+    assert project.events.changes_since(0).labelled == labels
+    assert project.items.count() == len(project.items.ids(None))

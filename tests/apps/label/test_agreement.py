@@ -60,10 +60,10 @@ def test_the_agreement_of_a_project(project):
     project.change_settings(overlap=2)
     answers = {"ann": [0, 0, 0, 0, 1, None], "bob": [0, 0, 1, 1, 1, 1]}
     for person, classes in answers.items():
-        project.answer(
+        project.answers.store(
             [pass_over(i, "skip", person) if c is None else label(i, c, person) for i, c in enumerate(classes)]
         )
-    found = project.agreement()
+    found = project.answers.agreement()
     assert (found["items"], found["disagreements"]) == (5, 2)
     # p_o = 3/5, p_e = 4/5 * 2/5 + 1/5 * 3/5 = 11/25, kappa = (15 - 11) / (25 - 11)
     pair = {"people": ["ann", "bob"], "items": 5, "agreement": 0.6, "kappa": pytest.approx(4 / 14)}
@@ -75,5 +75,5 @@ def test_the_agreement_of_a_project(project):
 
 def test_a_project_of_one_person_says_nothing_of_agreement(project):
     fill(project)
-    project.answer([label(0, 0)])
-    assert project.agreement() == {"items": 0, "disagreements": 0, "alpha": None, "pairs": [], "people": {}}
+    project.answers.store([label(0, 0)])
+    assert project.answers.agreement() == {"items": 0, "disagreements": 0, "alpha": None, "pairs": [], "people": {}}

@@ -27,29 +27,35 @@ def act(project, rng, person, uuid):
         ["answer", "answer", "answer", "many", "away", "add", "edit", "merge", "delete", "reorder", "queue"]
     ):
         case "answer":
-            project.answer([Answer(uuid, items[0], person, str(kind), one if kind == "label" else None)])
+            project.answers.store([Answer(uuid, items[0], person, str(kind), one if kind == "label" else None)])
         case "many":
-            project.label_many(uuid, person, items, one)
+            project.answers.label_many(uuid, person, items, one)
         case "away":
-            project.label_many(uuid, person, items, None)
+            project.answers.label_many(uuid, person, items, None)
         case "queue":
-            project.put_queue([Pick(item, "pick") for item in items], round=1)
-            project.next_picks(person, 2)
+            project.queue.put([Pick(item, "pick") for item in items], round=1)
+            project.queue.next_picks(person, 2)
         case "reorder":
-            order = tuple(rng.permutation([line.id for line in project.classes()]).tolist())
-            project.change_classes(ClassChange(uuid, person, "reorder", order=order))
+            order = tuple(rng.permutation([line.id for line in project.classes.all()]).tolist())
+            project.classes.change(ClassChange(uuid, person, "reorder", order=order))
         case "add":
-            project.change_classes(ClassChange(uuid, person, "add", name=f"new {one}"))
+            project.classes.change(ClassChange(uuid, person, "add", name=f"new {one}"))
         case "delete":
             to = other if rng.random() < 0.5 else None
-            project.change_classes(ClassChange(uuid, person, "delete", class_id=one, labels_to=to))
+            project.classes.change(ClassChange(uuid, person, "delete", class_id=one, labels_to=to))
         case action:
             more = {"into": other} if action == "merge" else {"name": f"name {other}", "key": str(other)}
-            project.change_classes(ClassChange(uuid, person, str(action), class_id=one, **more))
+            project.classes.change(ClassChange(uuid, person, str(action), class_id=one, **more))
 
 
 def state(project):
-    return project.classes(), project.labels(), project.progress(), project.skipped(), project.answers()
+    return (
+        project.classes.all(),
+        project.answers.labels(),
+        project.answers.progress(),
+        project.answers.skipped(),
+        project.answers.given(),
+    )
 
 
 def run(project, rng, people, steps):
@@ -66,7 +72,7 @@ def test_one_person_comes_back_to_the_beginning_by_undo(busy, seed):
     run(busy, np.random.default_rng(seed), ["ann"], 80)
     check_consistency(busy)
     steps = 0
-    while busy.undo("ann", f"back {steps}"):
+    while busy.answers.undo("ann", f"back {steps}"):
         steps += 1
     assert steps > 40
     assert state(busy) == before
@@ -78,9 +84,9 @@ def test_several_people_leave_a_project_that_is_consistent(busy, seed):
     rng = np.random.default_rng(100 + seed)
     run(busy, rng, PEOPLE, 80)
     for step in range(40):
-        busy.undo(str(rng.choice(PEOPLE)), f"back {step}")
+        busy.answers.undo(str(rng.choice(PEOPLE)), f"back {step}")
     check_consistency(busy)
-    active = {line.id for line in busy.classes()}
-    assert set(busy.labels().values()) <= active
-    assert {one.class_id for one in busy.answers()} <= {*active, None}
-    assert len({line.name for line in busy.classes()}) == len(active)
+    active = {line.id for line in busy.classes.all()}
+    assert set(busy.answers.labels().values()) <= active
+    assert {one.class_id for one in busy.answers.given()} <= {*active, None}
+    assert len({line.name for line in busy.classes.all()}) == len(active)

@@ -30,30 +30,30 @@ def begin(path, *, source=AUDIT, **options):
 
 
 def class_ids(project):
-    return {one.name: one.id for one in project.classes()}
+    return {one.name: one.id for one in project.classes.all()}
 
 
 def check(project, count, person="me"):
     """Answer as somebody who knows the truth; return the items in the order in which they were asked."""
     classes, items = class_ids(project), []
     while len(items) < count:
-        picks = project.next_picks(person, count - len(items))
-        project.answer([label(p.item, classes[true_name(project.item(p.item).key)], person) for p in picks])
+        picks = project.queue.next_picks(person, count - len(items))
+        project.answers.store([label(p.item, classes[true_name(project.items.get(p.item).key)], person) for p in picks])
         items += [pick.item for pick in picks]
     return items
 
 
 def figures(project):
     AuditWorker(project).step()
-    return project.status()["audit"]
+    return project.status.all()["audit"]
 
 
 def test_items_are_asked_in_the_order_of_the_audit(table):
     with begin(table) as project:
         assert check(project, 40) == audit_of(table).ask(40).tolist()
-        assert [one.name for one in project.classes()] == [*sorted(NAMES), "(wrong)"]
+        assert [one.name for one in project.classes.all()] == [*sorted(NAMES), "(wrong)"]
         assert project.settings.wrong_class == 3
-        assert project.item(7).extra == {"source": "post"}
+        assert project.items.get(7).extra == {"source": "post"}
 
 
 def test_the_seed_of_the_project_is_that_of_the_order(table):
@@ -81,23 +81,25 @@ def test_figures_are_those_of_the_audit_of_the_same_answers(table):
 
 def test_wrong_unsure_and_another_class_mean_what_they_say(table):
     with begin(table) as project:
-        items = [pick.item for pick in project.next_picks("me", 5)]
-        predicted = project.predictions().top
+        items = [pick.item for pick in project.queue.next_picks("me", 5)]
+        predicted = project.rounds.predictions().top
         right, other = int(predicted[items[0]]), (int(predicted[items[1]]) + 1) % 3
-        project.answer([label(items[0], right), label(items[1], other), label(items[2], project.settings.wrong_class)])
-        project.answer([pass_over(items[3], "unsure"), pass_over(items[4], "skip")])
+        project.answers.store(
+            [label(items[0], right), label(items[1], other), label(items[2], project.settings.wrong_class)]
+        )
+        project.answers.store([pass_over(items[3], "unsure"), pass_over(items[4], "skip")])
         audit = Checking(project).audit()
         assert [audit.answers[item] for item in items] == [True, False, False, None, None]
         assert items[2] not in audit.true_labels
         assert audit.checked_in_order.tolist() == items
-        project.undo("me", "undo-0000001")
+        project.answers.undo("me", "undo-0000001")
         assert Checking(project).audit().checked_in_order.tolist() == items[:4]
 
 
 def test_a_broken_item_is_unknown_and_holds_nothing_up(table):
     with begin(table) as project:
         broken = audit_of(table).ask(3).tolist()[1]
-        project.mark_item(broken, "broken", "cannot be read")
+        project.items.mark(broken, "broken", "cannot be read")
         items = check(project, 10)
         assert broken not in items
         assert figures(project)["counted"] == 11
@@ -106,11 +108,11 @@ def test_a_broken_item_is_unknown_and_holds_nothing_up(table):
 
 def test_two_people_share_the_order_and_what_is_behind_a_gap_waits(table):
     with begin(table) as project:
-        ann = [pick.item for pick in project.next_picks("ann", 10)]
+        ann = [pick.item for pick in project.queue.next_picks("ann", 10)]
         bob = check(project, 10, "bob")
         assert ann + bob == audit_of(table).ask(20).tolist()
         assert figures(project)["counted"] == 0
-        project.answer([label(item, 0, "ann") for item in ann])
+        project.answers.store([label(item, 0, "ann") for item in ann])
         assert figures(project)["counted"] == 20
 
 
@@ -119,27 +121,30 @@ def test_starting_again_keeps_answers_and_order(table):
         first = check(project, 15)
     with begin(table, source=SourceOptions()) as project:  # --audit need not be given again
         assert first + check(project, 15) == audit_of(table).ask(30).tolist()
-        assert len(project.classes()) == 4
+        assert len(project.classes.all()) == 4
 
 
 def test_a_start_that_was_killed_is_completed(table):
     with begin(table) as project:
         place = project.place
-    with Project(place) as project, project._writing() as connection:  # as if killed before the round was written
+    with (
+        Project(place) as project,
+        project.database.writing() as connection,
+    ):  # as if killed before the round was written
         connection.exec_driver_sql("DELETE FROM rounds")
         connection.exec_driver_sql("DELETE FROM queue")
     with begin(table) as project:
         assert check(project, 30) == audit_of(table).ask(30).tolist()
-        assert len(project.classes()) == 4
+        assert len(project.classes.all()) == 4
 
 
 def test_the_order_of_the_rows_may_change_and_the_predictions_may_not(table):
     with begin(table) as project:
-        first = [project.item(item).key for item in check(project, 10)]
+        first = [project.items.get(item).key for item in check(project, 10)]
     lines = table.read_text().splitlines()
     table.write_text("\n".join([lines[0], *reversed(lines[1:])]))
     with begin(table) as project:
-        second = [project.item(item).key for item in check(project, 10)]
+        second = [project.items.get(item).key for item in check(project, 10)]
     audit = audit_of(table)
     assert first + second == [f"letter-{299 - item}" for item in audit.ask(20).tolist()]
     table.write_text("\n".join([lines[0], *lines[2:]]))
@@ -166,9 +171,9 @@ def test_options_that_make_no_sense_are_refused(table, tmp_path):
 
 def test_classes_of_ones_own_stand_behind_the_predicted_ones(table):
     with begin(table, classes=("invoice",)) as project:
-        assert [one.name for one in project.classes()] == [*sorted(NAMES), "(wrong)", "invoice"]
-        item = project.next_picks("me", 1)[0].item
-        project.answer([label(item, 4)])
+        assert [one.name for one in project.classes.all()] == [*sorted(NAMES), "(wrong)", "invoice"]
+        item = project.queue.next_picks("me", 1)[0].item
+        project.answers.store([label(item, 4)])
         assert Checking(project).audit().true_labels[item] == "invoice"
 
 
@@ -178,8 +183,8 @@ def test_a_table_without_texts_shows_its_other_columns(tmp_path):
     path.write_text("\n".join(map(json.dumps, rows)))
     with begin(path) as project:
         assert project.settings.kind == "table"
-        assert project.item(3).extra == {"width": 3}
-        assert [one.name for one in project.classes()] == ["9", "10", "(wrong)"]
+        assert project.items.get(3).extra == {"width": 3}
+        assert [one.name for one in project.classes.all()] == ["9", "10", "(wrong)"]
 
 
 def test_paths_of_images_are_shown_as_images(tmp_path):
@@ -190,7 +195,7 @@ def test_paths_of_images_are_shown_as_images(tmp_path):
     (tmp_path / "p.csv").write_text("\n".join(["id,image,label,score", *lines]))
     with begin(tmp_path / "p.csv") as project:
         assert project.settings.kind == "image"
-        assert project.item(2).text == "photos/2.png"
+        assert project.items.get(2).text == "photos/2.png"
 
 
 def test_a_missing_confidence_is_no_number(tmp_path, table):
@@ -199,7 +204,7 @@ def test_a_missing_confidence_is_no_number(tmp_path, table):
     cells[3] = ""
     table.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]))
     with begin(table) as project:
-        assert np.isnan(project.predictions().confidence[0])
+        assert np.isnan(project.rounds.predictions().confidence[0])
         write_export(project, tmp_path / "out")
     with (tmp_path / "out" / "audit.csv").open() as file:
         assert next(csv.DictReader(file))["confidence"] == ""
@@ -213,13 +218,15 @@ def exported(folder):
 def test_the_export_holds_every_prediction_checked_or_accepted(table, tmp_path):
     with begin(table) as project:
         items = check(project, 60)
-        last = [pick.item for pick in project.next_picks("eva", 3)]
-        predicted = [int(project.predictions().top[item]) for item in last]
-        project.answer([label(last[0], project.settings.wrong_class, "eva"), pass_over(last[1], "unsure", "eva")])
-        project.answer([label(last[2], predicted[2], "eva")])
+        last = [pick.item for pick in project.queue.next_picks("eva", 3)]
+        predicted = [int(project.rounds.predictions().top[item]) for item in last]
+        project.answers.store(
+            [label(last[0], project.settings.wrong_class, "eva"), pass_over(last[1], "unsure", "eva")]
+        )
+        project.answers.store([label(last[2], predicted[2], "eva")])
         write_export(project, tmp_path / "out", ["csv", "jsonl", "parquet"])
         audit = Checking(project).audit()
-        keys = [project.item(item).key for item in range(300)]
+        keys = [project.items.get(item).key for item in range(300)]
     rows = exported(tmp_path / "out")
     assert list(rows) == keys
     assert sum(row["checked"] == "yes" for row in rows.values()) == 63
@@ -242,9 +249,9 @@ def test_the_export_holds_every_prediction_checked_or_accepted(table, tmp_path):
 def test_the_command_line_continues_from_the_export(table, tmp_path):
     with begin(table) as project:
         check(project, 50)
-        project.answer([pass_over(project.next_picks("me", 1)[0].item, "unsure")])
-        project.answer([label(project.next_picks("me", 1)[0].item, project.settings.wrong_class)])
-        project.mark_item(audit_of(table).ask(53).tolist()[-1], "missing", "gone")
+        project.answers.store([pass_over(project.queue.next_picks("me", 1)[0].item, "unsure")])
+        project.answers.store([label(project.queue.next_picks("me", 1)[0].item, project.settings.wrong_class)])
+        project.items.mark(audit_of(table).ask(53).tolist()[-1], "missing", "gone")
         write_export(project, tmp_path / "out")
         found = figures(project)
     said = run(Request(str(table), [str(tmp_path / "out" / "audit.csv")], out=str(tmp_path / "next.csv"), count=5)).text
@@ -261,6 +268,6 @@ def test_formats_of_labels_are_refused(table, tmp_path):
 
 
 def test_a_project_without_its_beginning_is_no_audit(project):
-    project.add_round(Round(1, 0, {}))
+    project.rounds.add(Round(1, 0, {}))
     with pytest.raises(ProjectError, match="holds no audit"):
         Checking(project)

@@ -12,37 +12,37 @@ STEPS = count()
 
 
 def change(project, action, person="me", **fields):
-    return project.change_classes(ClassChange(f"change {next(STEPS)}", person, action, **fields))
+    return project.classes.change(ClassChange(f"change {next(STEPS)}", person, action, **fields))
 
 
 def undo(project, person="me"):
-    return project.undo(person, f"step {next(STEPS)}")
+    return project.answers.undo(person, f"step {next(STEPS)}")
 
 
 def names(project):
-    return [one.name for one in project.classes()]
+    return [one.name for one in project.classes.all()]
 
 
 def state(project):
     """What people see: classes, labels, who is how far."""
-    return project.classes(), project.labels(), project.progress(), project.skipped()
+    return project.classes.all(), project.answers.labels(), project.answers.progress(), project.answers.skipped()
 
 
 def test_classes_are_added_with_colours_of_their_own(project):
     first = change(project, "add", name=" cat ")
     change(project, "add", name="dog", key="D", colour="#ABCDEF", description="It barks.")
-    cat, dog = project.classes()
+    cat, dog = project.classes.all()
     assert (cat.id, cat.name, cat.place, cat.key, cat.description, cat.labels) == (0, "cat", 0, None, "", 0)
     assert (dog.name, dog.key, dog.colour, dog.description) == ("dog", "d", "#abcdef", "It barks.")
     assert first.payload["class"] == 0
     for i in range(10):
         change(project, "add", name=str(i))
-    assert len({one.colour for one in project.classes()}) == 12
+    assert len({one.colour for one in project.classes.all()}) == 12
 
 
 def test_a_change_is_made_once(project):
     one = ClassChange("the change", "me", "add", name="cat")
-    assert project.change_classes(one) == project.change_classes(one)
+    assert project.classes.change(one) == project.classes.change(one)
     assert names(project) == ["cat"]
 
 
@@ -51,11 +51,11 @@ def test_a_class_is_edited_field_by_field(project):
     change(project, "edit", class_id=0, name="tomcat", key="t")
     change(project, "edit", class_id=0, description="male")
     change(project, "edit", class_id=0, key="")
-    cat = project.classes()[0]
+    cat = project.classes.all()[0]
     assert (cat.name, cat.key, cat.description, cat.labels) == ("tomcat", None, "male", 1)
     for _ in range(3):
         undo(project)
-    cat = project.classes()[0]
+    cat = project.classes.all()[0]
     assert (cat.name, cat.key, cat.description) == ("cat", None, "")
 
 
@@ -79,10 +79,10 @@ def test_a_class_is_edited_field_by_field(project):
 )
 def test_what_makes_no_sense_is_refused_and_changes_nothing(project, fields, reason):
     fill(project)
-    before, events = state(project), project.latest_event()
+    before, events = state(project), project.events.latest()
     with pytest.raises(ProjectError, match=reason):
         change(project, **fields)
-    assert (state(project), project.latest_event()) == (before, events)
+    assert (state(project), project.events.latest()) == (before, events)
 
 
 def test_an_unknown_action_is_named(project):
@@ -99,13 +99,13 @@ def test_a_key_belongs_to_one_class(project):
 
 def test_merging_moves_labels_and_can_be_undone(project):
     fill(project, classes=("cat", "dog", "puppy"))
-    project.answer([label(0, 1), label(0, 2, "ann"), label(0, 0, "bob"), label(1, 2), pass_over(2)])
-    before, start = state(project), project.latest_event()
+    project.answers.store([label(0, 1), label(0, 2, "ann"), label(0, 0, "bob"), label(1, 2), pass_over(2)])
+    before, start = state(project), project.events.latest()
     change(project, "merge", class_id=2, into=1)
     assert names(project) == ["cat", "dog"]
-    assert project.labels() == {0: 1, 1: 1, 6: 0, 7: 1, 8: 1}  # two of three now say dog
-    assert project.changes_since(start).labelled == {0: 1, 1: 1, 8: 1}
-    assert project.label_counts() == {0: 1, 1: 4}
+    assert project.answers.labels() == {0: 1, 1: 1, 6: 0, 7: 1, 8: 1}  # two of three now say dog
+    assert project.events.changes_since(start).labelled == {0: 1, 1: 1, 8: 1}
+    assert project.answers.label_counts() == {0: 1, 1: 4}
     undo(project)
     assert state(project) == before
 
@@ -114,20 +114,20 @@ def test_a_label_of_a_merged_class_goes_to_the_class_that_it_became(project):
     fill(project, classes=("cat", "dog", "puppy"))
     change(project, "merge", class_id=2, into=1)
     change(project, "merge", class_id=1, into=0)
-    assert project.answer([label(0, 2)])[0].stored
-    assert project.labels()[0] == 0
-    project.import_labels([("row 1", "puppy")])
-    assert project.labels()[1] == 0
+    assert project.answers.store([label(0, 2)])[0].stored
+    assert project.answers.labels()[0] == 0
+    project.answers.import_labels([("row 1", "puppy")])
+    assert project.answers.labels()[1] == 0
 
 
 def test_deleting_a_class_opens_its_items_and_can_be_undone(project):
     fill(project)
-    project.answer([label(0, 0), label(0, 1, "ann"), label(1, 0)])
-    before, start = state(project), project.latest_event()
+    project.answers.store([label(0, 0), label(0, 1, "ann"), label(1, 0)])
+    before, start = state(project), project.events.latest()
     change(project, "delete", class_id=0)
-    assert project.labels() == {0: 1, 7: 1}
-    assert project.changes_since(start).opened == [1, 6]
-    outcome = project.answer([label(2, 0)])[0]
+    assert project.answers.labels() == {0: 1, 7: 1}
+    assert project.events.changes_since(start).opened == [1, 6]
+    outcome = project.answers.store([label(2, 0)])[0]
     assert (outcome.stored, outcome.reason) == (False, "the class 'cat' was deleted")
     undo(project)
     assert state(project) == before
@@ -137,7 +137,7 @@ def test_deleting_a_class_can_give_its_labels_to_another(project):
     fill(project)
     before = state(project)
     change(project, "delete", class_id=0, labels_to=1)
-    assert project.labels() == {6: 1, 7: 1}
+    assert project.answers.labels() == {6: 1, 7: 1}
     undo(project)
     assert state(project) == before
 
@@ -155,9 +155,9 @@ def test_classes_are_put_in_order(project):
 
 def test_undo_of_adding_spares_a_class_that_has_labels(project):
     fill(project)
-    project.answer([label(0, 0)])
+    project.answers.store([label(0, 0)])
     change(project, "add", name="bird")
-    project.answer([label(1, 2, "ann")])
+    project.answers.store([label(1, 2, "ann")])
     assert undo(project).kind == "answer"  # the label of item 0: the class has a label of ann's
     assert names(project) == ["cat", "dog", "bird"]
     undo(project, "ann")
@@ -183,12 +183,12 @@ def test_a_label_of_the_data_finds_its_class_under_a_new_name(project):
     change(project, "edit", class_id=1, name="hound")
     undo(project)
     change(project, "merge", class_id=0, into=1)
-    project.import_labels([("row 0", "cat"), ("row 1", "dog"), ("row 2", "hound")])
+    project.answers.import_labels([("row 0", "cat"), ("row 1", "dog"), ("row 2", "hound")])
     assert names(project) == ["dog", "hound"]
-    assert project.labels([0, 1, 2]) == {0: 1, 1: 1, 2: 2}
+    assert project.answers.labels([0, 1, 2]) == {0: 1, 1: 1, 2: 2}
 
 
 def test_names_of_all_times_are_known(project):
     fill(project)
     change(project, "merge", class_id=0, into=1)
-    assert project.class_names() == {0: "cat", 1: "dog"}
+    assert project.classes.names() == {0: "cat", 1: "dog"}

@@ -22,10 +22,10 @@ HARD = ["../x", "CON", "🐈‍⬛ cat", "a/b", "a?b", "n" * 300, "=1+1", "plain
 
 
 def says(project, item, label, person="anna", **options):
-    ids = {one.name: one.id for one in project.classes()}
+    ids = {one.name: one.id for one in project.classes.all()}
     kind = "label" if label in ids else label
     answer = Answer(str(uuid.uuid4()), item, person, kind, ids.get(label), at=1.7e9 + item, **options)
-    (outcome,) = project.answer([answer])
+    (outcome,) = project.answers.store([answer])
     assert outcome.stored, outcome.reason
 
 
@@ -35,7 +35,7 @@ def texts(tmp_path):
     settings = Settings(title="Mails", kind="text", data=str(tmp_path / "mails.csv"))
     with Project.create(tmp_path / "mails.cusal.db", settings) as project:
         rows = [NewItem(f"row {i}", f'=text {i}, "quoted"\nand more', {"from": i}, name) for i, name in enumerate(HARD)]
-        project.add_items([*rows, NewItem("-9", "nobody answered")])
+        project.items.add([*rows, NewItem("-9", "nobody answered")])
         says(project, 0, "plain", seconds=1.5)
         says(project, 0, "plain", person="ben")
         says(project, 1, "skip", person="ben")
@@ -54,7 +54,7 @@ def images(tmp_path):
     (data / "linked.png").symlink_to(tmp_path / "secret.png")
     settings = Settings(title="Photos", kind="image", data=str(data))
     with Project.create(tmp_path / "photos.cusal.db", settings) as project:
-        project.add_items([NewItem(key, label=HARD[i % 2]) for i, key in enumerate(keys)])
+        project.items.add([NewItem(key, label=HARD[i % 2]) for i, key in enumerate(keys)])
         yield project
 
 
@@ -120,7 +120,7 @@ def test_label_studio_gets_tasks_and_the_configuration_for_them(texts, tmp_path)
     tasks = json.loads((tmp_path / "out" / "label_studio.json").read_text(encoding="utf-8"))
     tree = ElementTree.parse(tmp_path / "out" / "label_studio.xml")
     choices = [choice.get("value") for choice in tree.iter("Choice")]
-    assert choices == [one.name for one in texts.classes()]
+    assert choices == [one.name for one in texts.classes.all()]
     assert tree.find("Text").attrib == {"name": "item", "value": "$text"}
     assert len(tasks) == len(HARD)
     for task in tasks:
@@ -199,13 +199,13 @@ def test_the_card_counts_and_escapes(texts, tmp_path):
 
 
 def test_labels_are_exported_also_where_the_model_cannot_be_restored(texts, tmp_path):
-    texts.add_round(Round(1, 8, {}, session=b"damaged"))
+    texts.rounds.add(Round(1, 8, {}, session=b"damaged"))
     notes = []
     write_export(texts, tmp_path / "out", ["csv"], tell=notes.append)
     assert len(rows_of(tmp_path / "out" / "labels.csv")) == len(HARD)
     texts.change_settings(features="no_such_module:function")
     saved = Saved(np.arange(3), "no_such_module:function", 3, 0, [], cusal.Session(np.eye(3)).to_bytes())
-    texts.add_round(Round(2, 8, {}, session=saved.to_bytes()))
+    texts.rounds.add(Round(2, 8, {}, session=saved.to_bytes()))
     write_export(texts, tmp_path / "again", ["csv"], tell=notes.append)
     assert len(rows_of(tmp_path / "again" / "labels.csv")) == len(HARD)
     assert "no module 'no_such_module'" in notes[-1]

@@ -52,9 +52,9 @@ def start(table, classes, **settings):
     settings = {"features": "tfidf", **settings}
     project = Project.create(place, source.settings())
     project.change_settings(**settings)
-    project.add_items(source.rows())
+    project.items.add(source.rows())
     for name in classes:
-        project.change_classes(ClassChange(str(uuid.uuid4()), "anna", "add", name=name))
+        project.classes.change(ClassChange(str(uuid.uuid4()), "anna", "add", name=name))
     return project
 
 
@@ -64,14 +64,16 @@ def learned(tmp_path):
     mails(150).to_csv(tmp_path / "mails.csv", index=False)
     project = start(tmp_path / "mails.csv", ["cash", "other"], seed=1)
     worker = Worker(project)
-    ids = {one.name: one.id for one in project.classes()}
+    ids = {one.name: one.id for one in project.classes.all()}
     for number in range(1, 5):
-        while (project.last_round_number() or 0) < number:
+        while (project.rounds.last_number() or 0) < number:
             worker.step()
         if number < 4:
-            picks = [pick.item for pick in project.next_picks("anna", 10)]
-            said = zip(picks, project.texts(picks), strict=True)
-            project.answer([Answer(str(uuid.uuid4()), i, "anna", class_id=ids[is_cash(text)]) for i, text in said])
+            picks = [pick.item for pick in project.queue.next_picks("anna", 10)]
+            said = zip(picks, project.items.texts(picks), strict=True)
+            project.answers.store(
+                [Answer(str(uuid.uuid4()), i, "anna", class_id=ids[is_cash(text)]) for i, text in said]
+            )
     project.close()
     return tmp_path / "mails.cusal.db"
 
@@ -165,11 +167,11 @@ def test_labels_come_back_from_the_exported_file(cusal, tmp_path):
     table = pandas.DataFrame({"id": [*HARD, "plain"], "text": [f"the text of {i}" for i in range(len(HARD) + 1)]})
     table.to_csv(tmp_path / "texts.csv", index=False)
     with start(tmp_path / "texts.csv", HARD) as project:
-        ids = {one.name: one.id for one in project.classes()}
+        ids = {one.name: one.id for one in project.classes.all()}
         for item, name in enumerate(HARD):
-            project.answer([Answer(str(uuid.uuid4()), item, "anna", class_id=ids[name])])
-        before = {project.item(item).key: label for item, label in project.labels().items()}
-        names = {one.id: one.name for one in project.classes()}
+            project.answers.store([Answer(str(uuid.uuid4()), item, "anna", class_id=ids[name])])
+        before = {project.items.get(item).key: label for item, label in project.answers.labels().items()}
+        names = {one.id: one.name for one in project.classes.all()}
     code, _, err = cusal("export", tmp_path / "texts.cusal.db", "--out", tmp_path / "out")
     assert code == 0, err
     with (tmp_path / "out" / "labels.csv").open(encoding="utf-8", newline="") as file:
@@ -193,10 +195,12 @@ def test_broken_images_are_listed_and_skipped(cusal, tmp_path):
     (tmp_path / "new" / "bad.png").write_bytes(b"no image")
     source = open_source(tmp_path / "data")
     with Project.create(tmp_path / "data.cusal.db", source.settings()) as project:
-        project.add_items(source.rows())
-        project.import_labels([(item.key, item.key.split("-")[0]) for item in project.items(range(0, 60, 2))])
+        project.items.add(source.rows())
+        project.answers.import_labels(
+            [(item.key, item.key.split("-")[0]) for item in project.items.of(range(0, 60, 2))]
+        )
         worker = Worker(project)
-        while project.last_round_number() is None:
+        while project.rounds.last_number() is None:
             worker.step()
     code, _, err = cusal("predict", tmp_path / "data", tmp_path / "new", "--out", tmp_path / "p.csv")
     assert code == 0, err
@@ -215,9 +219,9 @@ def test_the_card_of_the_exported_model_says_where_texts_are(cusal, learned, tmp
 
 def learn_imported(project, labels):
     """Import labels, and let a worker learn from them."""
-    project.import_labels(labels)
+    project.answers.import_labels(labels)
     worker = Worker(project)
-    while project.last_round_number() is None:
+    while project.rounds.last_number() is None:
         worker.step()
     project.close()
 
@@ -227,7 +231,7 @@ def test_rows_of_a_table_are_predicted_also_beside_a_column_of_prose(cusal, tmp_
     table = pandas.DataFrame({"age": rng.integers(0, 90, 100), "town": rng.choice(["Bern", "Rome"], 100)})
     table.to_csv(tmp_path / "people.csv", index=False)
     project = start(tmp_path / "people.csv", [], features=None)
-    keys = [item.key for item in project.items(range(50))]
+    keys = [item.key for item in project.items.of(range(50))]
     named = [(key, "old" if age > 45 else "young") for key, age in zip(keys, table["age"], strict=False)]
     learn_imported(project, named)
     new = table.assign(note=[f"a long remark that says nothing of number {i} at all" for i in range(100)])

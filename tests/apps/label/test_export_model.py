@@ -30,30 +30,30 @@ TOPICS = {
 def run_rounds(project, truth, rounds):
     """Let a worker and somebody who knows every label work until so many rounds are done."""
     worker, give_up = Worker(project), time.monotonic() + 60
-    ids = {one.name: one.id for one in project.classes()}
+    ids = {one.name: one.id for one in project.classes.all()}
     for number in range(1, rounds + 1):
-        while (project.last_round_number() or 0) < number:
-            assert time.monotonic() < give_up, project.status()
+        while (project.rounds.last_number() or 0) < number:
+            assert time.monotonic() < give_up, project.status.all()
             worker.step() or time.sleep(0.005)
         if number < rounds:
-            answer(project, [pick.item for pick in project.next_picks("anna", 10)], truth, ids)
+            answer(project, [pick.item for pick in project.queue.next_picks("anna", 10)], truth, ids)
     while worker.coming or worker.background.busy:  # better vectors are on their way
-        assert time.monotonic() < give_up, project.status()
+        assert time.monotonic() < give_up, project.status.all()
         worker.step() or time.sleep(0.005)
     return worker
 
 
 def answer(project, items, truth, ids):
     answers = [Answer(str(uuid.uuid4()), item, "anna", class_id=ids[truth[item]]) for item in items]
-    assert all(outcome.stored for outcome in project.answer(answers))
+    assert all(outcome.stored for outcome in project.answers.store(answers))
 
 
 @contextmanager
 def made(tmp_path, settings, rows, classes):
     with Project.create(tmp_path / "project.cusal.db", settings) as project:
-        project.add_items(rows)
+        project.items.add(rows)
         for name in classes:
-            project.change_classes(ClassChange(str(uuid.uuid4()), "anna", "add", name=name))
+            project.classes.change(ClassChange(str(uuid.uuid4()), "anna", "add", name=name))
         yield project
 
 
@@ -87,7 +87,7 @@ def test_every_item_without_a_label_is_predicted(texts, tmp_path):
     written = write_export(texts, tmp_path / "out", ["csv", "jsonl", "parquet", "labelstudio"])
     assert tmp_path / "out" / "model.cusal" in written
     rows = rows_of(tmp_path / "out" / "predictions.csv")
-    labelled = texts.labels()
+    labelled = texts.answers.labels()
     assert [int(row["item"]) for row in rows] == [item for item in range(200) if item not in labelled]
     assert np.allclose(probs_of(rows, TOPICS).sum(axis=1), 1, atol=1e-5)
     tasks = json.loads((tmp_path / "out" / "label_studio.json").read_text(encoding="utf-8"))
@@ -100,8 +100,8 @@ def test_every_item_without_a_label_is_predicted(texts, tmp_path):
 def test_predictions_are_those_of_the_round_and_of_the_model_file(texts, tmp_path):
     write_export(texts, tmp_path / "out", ["csv"])
     rows = {int(row["item"]): row for row in rows_of(tmp_path / "out" / "predictions.csv")}
-    names = {one.id: one.name for one in texts.classes()}
-    with np.load(io.BytesIO(texts.last_round().predictions)) as stored:
+    names = {one.id: one.name for one in texts.classes.all()}
+    with np.load(io.BytesIO(texts.rounds.last().predictions)) as stored:
         pairs = zip(stored["items"].tolist(), stored["top"].tolist(), stored["confidence"].tolist(), strict=True)
         compared = [(rows[item], names[top], sure) for item, top, sure in pairs if item in rows]
     assert len(compared) > 100
@@ -109,23 +109,23 @@ def test_predictions_are_those_of_the_round_and_of_the_model_file(texts, tmp_pat
         assert row["label"] == name
         assert float(row["confidence"]) == pytest.approx(sure, abs=1e-6)
     model = load_model(tmp_path / "out" / "model.cusal")
-    ours = model.predict_proba(texts.texts(rows))
+    ours = model.predict_proba(texts.items.texts(rows))
     assert np.abs(ours - probs_of(rows.values(), model.classes_)).max() < 2e-6  # six decimals are in the file
     assert model.card["title"] == "Mails"
 
 
 def test_labels_since_the_last_round_are_learned_before_the_export(texts):
     _, truth = texts_of(200)
-    ids = {one.name: one.id for one in texts.classes()}
+    ids = {one.name: one.id for one in texts.classes.all()}
     before = model_of_project(texts, print).describe()["labels"]
-    answer(texts, [pick.item for pick in texts.next_picks("anna", 4)], truth, ids)
+    answer(texts, [pick.item for pick in texts.queue.next_picks("anna", 4)], truth, ids)
     assert model_of_project(texts, print).describe()["labels"] == before + 4
 
 
 def test_a_class_that_was_merged_is_not_predicted(texts, tmp_path):
-    ids = {one.name: one.id for one in texts.classes()}
-    texts.change_classes(ClassChange(str(uuid.uuid4()), "anna", "merge", ids["rate"], into=ids["cash"]))
-    texts.change_classes(ClassChange(str(uuid.uuid4()), "anna", "edit", ids["card"], name="=card"))
+    ids = {one.name: one.id for one in texts.classes.all()}
+    texts.classes.change(ClassChange(str(uuid.uuid4()), "anna", "merge", ids["rate"], into=ids["cash"]))
+    texts.classes.change(ClassChange(str(uuid.uuid4()), "anna", "edit", ids["card"], name="=card"))
     write_export(texts, tmp_path / "out", ["csv"])
     rows = rows_of(tmp_path / "out" / "predictions.csv")
     assert [name for name in rows[0] if name.startswith("p_")] == ["p_=card", "p_cash"]
@@ -135,7 +135,7 @@ def test_a_class_that_was_merged_is_not_predicted(texts, tmp_path):
 def test_the_card_says_how_good_the_model_is_and_what_that_rests_on(texts, tmp_path):
     write_export(texts, tmp_path / "out", ["csv"])
     card = json.loads((tmp_path / "out" / "card.json").read_text(encoding="utf-8"))
-    report = texts.last_round().report["accuracy"]
+    report = texts.rounds.last().report["accuracy"]
     assert card["model"]["accuracy"] == pytest.approx(report)
     assert card["model"]["labels"] == 30
     text = (tmp_path / "out" / "card.md").read_text(encoding="utf-8")

@@ -106,13 +106,13 @@ def test_new_files_are_added_missing_ones_marked_and_those_that_return_unmarked(
         (folder / "d" / "e.png").rename(tmp_path / "aside.png")
         again = read_in(project, source_of(project))
         assert (again.added, again.missing, again.back, again.finished) == (1, 2, 0, True)
-        assert [one.key for one in project.items(project.item_ids())] == ["b.png", "a.png"]
-        assert project.item(1).note == "the file is not there any more"
+        assert [one.key for one in project.items.of(project.items.ids())] == ["b.png", "a.png"]
+        assert project.items.get(1).note == "the file is not there any more"
         (tmp_path / "aside.png").rename(folder / "d" / "e.png")
         again = read_in(project, source_of(project))
         assert (again.added, again.missing, again.back) == (0, 0, 1)
-        assert [one.key for one in project.items(project.item_ids())] == ["b.png", "d/e.png", "a.png"]
-        assert project.status()["items"]["finished"]
+        assert [one.key for one in project.items.of(project.items.ids())] == ["b.png", "d/e.png", "a.png"]
+        assert project.status.all()["items"]["finished"]
 
 
 def test_the_first_images_are_read_in_by_themselves(tmp_path):
@@ -121,10 +121,10 @@ def test_the_first_images_are_read_in_by_themselves(tmp_path):
     source = open_source(folder)
     with Project.create(default_place(folder), source.settings()) as project:
         first = read_in(project, source, limit=4)
-        assert (first.added, first.finished, project.count_items()) == (4, False, 4)
-        assert not project.status()["items"]["finished"]
+        assert (first.added, first.finished, project.items.count()) == (4, False, 4)
+        assert not project.status.all()["items"]["finished"]
         assert read_in(project, source, limit=9).finished
-        assert project.count_items("ok") == 9
+        assert project.items.count("ok") == 9
 
 
 def test_the_project_is_kept_beside_the_data(tmp_path, monkeypatch):

@@ -208,17 +208,17 @@ def test_a_table_is_read_in_and_again_when_it_grows(tmp_path):
     source = open_source(path, SourceOptions(label="label"))
     with Project.create(default_place(path), source.settings()) as project:
         assert read_in(project, source, limit=10).finished is False
-        assert project.status()["items"]["total"] is not None
+        assert project.status.all()["items"]["total"] is not None
         assert read_in(project, source_of(project)).added == 20
-        assert project.label_counts() == {0: 15, 1: 15}
+        assert project.answers.label_counts() == {0: 15, 1: 15}
         with path.open("a") as file:
             file.write("one more,c\n")
         assert read_in(project, source_of(project)).added == 1
-        assert [one.name for one in project.classes()] == ["a", "b", "c"]
-        project.label_many("away", "me", [0], None)
-        events = project.latest_event()
+        assert [one.name for one in project.classes.all()] == ["a", "b", "c"]
+        project.answers.label_many("away", "me", [0], None)
+        events = project.events.latest()
         assert read_in(project, source_of(project)).added == 0
-        assert project.latest_event() == events
+        assert project.events.latest() == events
 
 
 def test_a_file_of_labels_is_taken_in_with_a_table(tmp_path):
@@ -227,7 +227,7 @@ def test_a_file_of_labels_is_taken_in_with_a_table(tmp_path):
     source = open_source(path, SourceOptions(labels=str(labels)))
     with Project.create(default_place(path), source.settings()) as project:
         read_in(project, source)
-        assert project.labels() == {1: 0}
+        assert project.answers.labels() == {1: 0}
         labels.unlink()
         assert read_in(project, source_of(project)).added == 0
 
@@ -264,6 +264,6 @@ def test_real_features_are_found(real_table, name):
 def test_labels_of_banking77_are_taken_in(real_table, tmp_path):
     source = open_source(real_table("text/banking77.csv.gz"), SourceOptions(label="label"))
     with Project.create(tmp_path / "banking77.cusal.db", source.settings()) as project:
-        assert read_in(project, source).added == project.count_items() == 13_083
-        assert project.progress()["labelled"] == 13_083
-        assert len(project.classes()) == 77
+        assert read_in(project, source).added == project.items.count() == 13_083
+        assert project.answers.progress()["labelled"] == 13_083
+        assert len(project.classes.all()) == 77

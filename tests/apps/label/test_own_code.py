@@ -70,7 +70,7 @@ def test_the_command_says_so_in_one_line(mine):
 
 def test_a_list_that_others_can_write_counts_for_nothing(mine):
     with Project.create(mine / "a.db", Settings("t", features=OWN)) as project:
-        project.add_items([NewItem("0", "text")])
+        project.items.add([NewItem("0", "text")])
         require_named(project.settings)
         (named,) = (mine / "cache").glob("own-code-*.txt")
         assert named.stat().st_mode & 0o777 == 0o600

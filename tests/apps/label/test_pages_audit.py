@@ -76,7 +76,7 @@ def check(page, count):
 
 def until_counted(command, count, seconds=60):
     end = time.monotonic() + seconds
-    while command.project.status().get("audit", {}).get("counted") != count:
+    while command.project.status.all().get("audit", {}).get("counted") != count:
         assert time.monotonic() < end, "the worker did not count the checks"
         time.sleep(0.1)
 
@@ -111,20 +111,20 @@ def test_wrong_unsure_and_undo_by_one_key_each(command, new_context):
         items.append(shown_item(page))
         page.keyboard.press(key)
     wait_saved(page)
-    predicted = command.project.predictions().top
-    assert command.project.labels() == {
+    predicted = command.project.rounds.predictions().top
+    assert command.project.answers.labels() == {
         items[0]: predicted[items[0]],
         items[1]: command.project.settings.wrong_class,
         items[3]: predicted[items[3]],
     }
-    assert command.project.skipped() == [items[2]]
+    assert command.project.answers.skipped() == [items[2]]
     assert page.locator("#line-done").text_content() == "4 checks"
     for item in reversed(items):
         page.keyboard.press("z")
         wait_for(page, f"document.getElementById('item').dataset.item === '{item}'")
         assert page.locator(".predicted").text_content()
     wait_saved(page)
-    assert command.project.labels() == {}
+    assert command.project.answers.labels() == {}
     assert page.locator("#line-done").text_content() == "0 checks"
     page.keyboard.press("s")  # a key of labelling, which says nothing here
     assert shown_item(page) == items[0]
@@ -137,8 +137,8 @@ def test_the_buttons_do_what_the_keys_do(command, new_context):
         items.append(shown_item(page))
         page.locator(f"#{name}").click()
     wait_saved(page)
-    assert set(command.project.labels()) == set(items[:2])
-    assert command.project.skipped() == items[2:]
+    assert set(command.project.answers.labels()) == set(items[:2])
+    assert command.project.answers.skipped() == items[2:]
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     assert "You said wrong" in page.locator("#before").text_content()
@@ -155,7 +155,7 @@ def test_a_kill_and_a_new_start_lose_no_check(command, new_context):
     seen += check(page, 7)
     wait_saved(page)
     assert seen == audit_of(command.path).ask(20).tolist()
-    assert set(command.project.labels()) == set(seen)
+    assert set(command.project.answers.labels()) == set(seen)
     until_counted(command, 20)
 
 
@@ -173,7 +173,7 @@ def test_with_many_classes_enter_is_right_and_letters_find(tmp_path, new_context
         third = shown_item(page)
         page.keyboard.press("Shift+W")
         wait_saved(page)
-        assert running.project.labels() == {first: first % 20, second: 7, third: 20}
+        assert running.project.answers.labels() == {first: first % 20, second: 7, third: 20}
     finally:
         running.end()
         running.project.close()

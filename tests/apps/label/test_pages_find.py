@@ -55,7 +55,7 @@ def test_letters_of_commands_are_typed_and_shift_makes_them_commands(server, new
     page.keyboard.press("Shift+Z")
     assert shown_item(page) == item
     wait_saved(page)
-    assert server.project.progress()["skipped"] == 0
+    assert server.project.answers.progress()["skipped"] == 0
 
 
 def test_digits_take_what_is_shown_and_stay_with_classes_in_use(server, new_context):
@@ -91,7 +91,7 @@ def test_nothing_is_taken_by_enter_alone_and_a_name_that_is_missing_can_be_added
     page.keyboard.type("loyalty points")
     page.get_by_role("button", name="Add “loyalty points” as a class").click()
     page.locator("#classes .class-name", has_text="loyalty points").wait_for()
-    assert server.project.classes()[-1].name == "loyalty points"
+    assert server.project.classes.all()[-1].name == "loyalty points"
 
 
 def test_the_matches_are_those_that_people_mean(server, new_context):

@@ -32,7 +32,7 @@ def server(tmp_path, serve_project) -> Server:
     for key in BROKEN:
         (folder / key).write_bytes(b"no picture at all")
     project = Project.create(tmp_path / "photos.cusal.db", Settings(title="Photos", kind="image", data=str(folder)))
-    project.add_items([NewItem(key) for key in keys])
+    project.items.add([NewItem(key) for key in keys])
     add_classes(project, ["cat", "dog"])
     fill_queue(project)
     return serve_project(project)
@@ -90,7 +90,7 @@ def test_broken_pictures_are_passed_over(server, new_context):
         seen.append(shown_item(page))
         page.keyboard.press("2")
     assert seen == [0, 1, 2, 3, 4, 6, 7]
-    assert server.project.item(5).state == "broken"
+    assert server.project.items.get(5).state == "broken"
 
 
 def test_a_broken_picture_on_the_screen_says_so(server, new_context):
@@ -136,8 +136,8 @@ def test_small_pictures_are_loaded_when_the_server_is_back(server, new_context):
 
 
 def test_files_that_are_set_aside_are_listed_with_the_reason(server, new_context):
-    server.project.mark_item(5, "broken", "The file is damaged or incomplete.")
-    server.project.add_round(Round(1, 0, {"round": 1, "labels": 0, "classes": []}))
+    server.project.items.mark(5, "broken", "The file is damaged or incomplete.")
+    server.project.rounds.add(Round(1, 0, {"round": 1, "labels": 0, "classes": []}))
     page = go(new_context().new_page(), server.url + "/progress")
     page.get_by_role("link", name="1 item missing or broken").click()
     page.locator("#found", has_text="1 item").wait_for()

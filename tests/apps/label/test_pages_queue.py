@@ -68,7 +68,7 @@ def test_each_answer_is_for_the_item_on_the_screen(server, new_context):
 def test_a_new_queue_replaces_all_but_the_next_three(server, new_context):
     page = open_label(new_context(), server)
     with page.expect_response(lambda reply: "/api/next" in reply.url):
-        server.project.put_queue([Pick(item, "pick", {"kind": "new"}) for item in range(300, 390)], round=1)
+        server.project.queue.put([Pick(item, "pick", {"kind": "new"}) for item in range(300, 390)], round=1)
     wait_for(page, "Number(document.body.dataset.ahead) > 90")
     assert press_and_note(page, "1" * 20) == [0, 1, 2, *range(300, 317)]
 
@@ -82,11 +82,11 @@ def test_ten_steps_are_undone(server, new_context):
         back.append(shown_item(page))
     assert back == seen[:1:-1]
     wait_saved(page)
-    assert set(server.project.labels()) == set(seen[:2])
+    assert set(server.project.answers.labels()) == set(seen[:2])
     again = press_and_note(page, "3333333333")
     assert again == seen[2:]
     wait_saved(page)
-    assert server.project.labels() == dict(zip(seen, [0, 1] + [2] * 10, strict=True))
+    assert server.project.answers.labels() == dict(zip(seen, [0, 1] + [2] * 10, strict=True))
 
 
 def test_undo_reaches_back_before_a_reload(server, new_context):
@@ -99,7 +99,7 @@ def test_undo_reaches_back_before_a_reload(server, new_context):
         page.keyboard.press("Control+z")
         wait_for(page, f"document.getElementById('item').dataset.item === '{item}'")
     wait_saved(page)
-    assert server.project.labels() == {}
+    assert server.project.answers.labels() == {}
 
 
 def test_a_reload_in_a_batch_loses_and_repeats_nothing(server, new_context):
@@ -138,7 +138,7 @@ def test_undo_works_while_offline(server, new_context):
     page.keyboard.press("1")
     context.set_offline(False)
     wait_saved(page)
-    assert server.project.labels() == dict(zip(seen, [0, 1, 0], strict=True))
+    assert server.project.answers.labels() == dict(zip(seen, [0, 1, 0], strict=True))
 
 
 def test_a_killed_server_costs_nothing(server, new_context):
@@ -207,7 +207,7 @@ def test_a_held_key_labels_one_item(server, new_context):
 
 def test_a_class_that_is_gone_is_refused_and_said(server, new_context):
     page = open_label(new_context(), server)
-    server.project.change_classes(ClassChange(new_id(), "you", "delete", class_id=2))
+    server.project.classes.change(ClassChange(new_id(), "you", "delete", class_id=2))
     item = shown_item(page)
     page.keyboard.press("3")
     page.get_by_text("An answer was not stored").wait_for()

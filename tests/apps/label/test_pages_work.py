@@ -32,7 +32,7 @@ def server(tmp_path, serve_project) -> Server:
 
 def add_round(project: Project) -> None:
     """Write a round whose model takes every third letter for a bill, and has found a label odd."""
-    items = np.array(project.item_ids())
+    items = np.array(project.items.ids())
     top, sure = (items % 3).astype(np.int32), np.linspace(0.99, 0.5, len(items), dtype=np.float32)
     predictions = Predictions(items, top, ((items + 1) % 3).astype(np.int32), sure, sure)
     report = {
@@ -45,7 +45,7 @@ def add_round(project: Project) -> None:
         "confusion": {"classes": [0, 1, 2], "counts": [[5, 1, 0], [0, 5, 0], [0, 0, 5]]},
         "mistakes": [{"item": 4, "label": 0, "guess": 1, "confidence": 0.97}],
     }
-    project.add_round(Round(1, 20, report, predictions.to_bytes()))
+    project.rounds.add(Round(1, 20, report, predictions.to_bytes()))
 
 
 def test_the_first_classes_are_typed_beside_the_first_item(tmp_path, serve_project, new_context):
@@ -58,7 +58,7 @@ def test_the_first_classes_are_typed_beside_the_first_item(tmp_path, serve_proje
     page.keyboard.type("dog, bird")
     page.keyboard.press("Enter")
     page.locator(".first-names li").nth(2).wait_for()
-    assert [one.name for one in server.project.classes()] == ["cat", "dog", "bird"]
+    assert [one.name for one in server.project.classes.all()] == ["cat", "dog", "bird"]
     page.keyboard.press("Enter")
     page.locator("#class-0").wait_for()
     page.keyboard.press("2")
@@ -88,7 +88,7 @@ def test_names_keep_the_order_in_which_they_were_typed_on_a_slow_connection(tmp_
         page.keyboard.press("Enter")
     page.keyboard.press("Enter")  # starts as soon as the three are stored
     page.locator("#class-2").wait_for()
-    assert [one.name for one in server.project.classes()] == ["cat", "dog", "bird"]
+    assert [one.name for one in server.project.classes.all()] == ["cat", "dog", "bird"]
 
 
 def test_back_and_forward_correct_an_answer(server, new_context):
@@ -105,11 +105,11 @@ def test_back_and_forward_correct_an_answer(server, new_context):
     page.keyboard.press("ArrowRight")
     assert shown_item(page) == 3
     wait_saved(page)
-    assert server.project.labels() == {0: 0, 1: 2, 2: 2}
+    assert server.project.answers.labels() == {0: 0, 1: 2, 2: 2}
     page.keyboard.press("z")
     assert shown_item(page) == 1
     wait_saved(page)
-    assert server.project.labels() == {0: 0, 1: 1, 2: 2}
+    assert server.project.answers.labels() == {0: 0, 1: 1, 2: 2}
 
 
 def test_skip_and_not_sure_are_answers_too(server, new_context):
@@ -118,7 +118,7 @@ def test_skip_and_not_sure_are_answers_too(server, new_context):
     page.keyboard.press("u")
     page.locator("#skip").click()
     wait_saved(page)
-    progress = server.project.progress()
+    progress = server.project.answers.progress()
     assert (progress["skipped"], progress["unsure"], progress["labelled"]) == (2, 1, 0)
 
 
@@ -149,13 +149,13 @@ def test_many_items_are_confirmed_at_once_but_those_unticked(server, new_context
     page.get_by_text("Label 19 as bill").wait_for()
     page.keyboard.press("Enter")
     wait_saved(page)
-    labels = server.project.labels()
+    labels = server.project.answers.labels()
     assert len(labels) == 19
     assert set(labels.values()) == {0}
     assert 3 not in labels
     page.keyboard.press("z")
     wait_saved(page)
-    assert server.project.labels() == {}
+    assert server.project.answers.labels() == {}
     page.keyboard.press("Escape")
     assert page.locator("#label").is_visible()
 
@@ -189,10 +189,10 @@ def test_progress_says_how_good_it_is_and_relabels_with_one_key(server, new_cont
     page.locator(".mistake").focus()
     page.keyboard.press("2")
     wait_saved(page)
-    assert server.project.labels() == {4: 1}
+    assert server.project.answers.labels() == {4: 1}
     page.keyboard.press("z")
     wait_saved(page)
-    assert server.project.labels() == {}
+    assert server.project.answers.labels() == {}
 
 
 def test_browse_labels_a_selection_and_undoes_it(server, new_context):
@@ -204,12 +204,12 @@ def test_browse_labels_a_selection_and_undoes_it(server, new_context):
     page.locator(".row").nth(4).click(modifiers=["Shift"])
     page.keyboard.press("3")
     wait_saved(page)
-    assert server.project.labels() == dict.fromkeys([5, 8, 11, 14], 2)
+    assert server.project.answers.labels() == dict.fromkeys([5, 8, 11, 14], 2)
     assert page.locator(".row").nth(1).locator(".row-label").text_content() == "private"
     page.keyboard.press("z")
     page.locator(".row", has_text="no label").nth(4).wait_for()
     wait_for(page, "document.querySelectorAll('.row-label.none').length === 20")
-    assert server.project.labels() == {}
+    assert server.project.answers.labels() == {}
 
 
 def test_browse_goes_by_keyboard_alone(server, new_context):
@@ -221,13 +221,13 @@ def test_browse_goes_by_keyboard_alone(server, new_context):
     page.get_by_role("dialog").locator("#choice-1").wait_for()
     page.keyboard.press("2")
     wait_saved(page)
-    assert server.project.labels() == {2: 1, 3: 1}
+    assert server.project.answers.labels() == {2: 1, 3: 1}
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
     page.get_by_role("dialog").get_by_text("Letter number 3").wait_for()
     page.keyboard.press("1")
     wait_saved(page)
-    assert server.project.labels() == {2: 1, 3: 0}
+    assert server.project.answers.labels() == {2: 1, 3: 0}
 
 
 def test_browse_filters_and_searches(server, new_context):
@@ -255,7 +255,7 @@ def test_classes_are_changed_and_changes_undone(server, new_context):
         page.keyboard.press(key)
     wait_saved(page)
     go(page, server.url + "/classes")
-    names = lambda: [one.name for one in server.project.classes()]  # noqa: E731
+    names = lambda: [one.name for one in server.project.classes.all()]  # noqa: E731
     page.get_by_label("Name of a new class").fill("form")
     page.keyboard.press("Enter")
     page.get_by_label("Name of form").wait_for()
@@ -276,17 +276,17 @@ def test_classes_are_changed_and_changes_undone(server, new_context):
     page.get_by_label("Class that takes the labels").select_option(label="advert")
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     page.get_by_text("private was deleted.").wait_for()
-    assert server.project.label_counts() == {0: 2, 1: 2}
+    assert server.project.answers.label_counts() == {0: 2, 1: 2}
     page.locator(".class-row", has=page.get_by_label("Name of advert")).get_by_text("Merge").click()
     page.get_by_role("dialog").get_by_role("button", name="Merge").click()
     page.get_by_text("advert was merged.").wait_for()
     assert names() == ["invoice", "form"]
-    assert server.project.label_counts() == {0: 4}
+    assert server.project.answers.label_counts() == {0: 4}
     for said in ("advert is a class of its own again.", "private is back."):
         page.locator("#undo").click()
         page.get_by_text(said).wait_for()
     page.get_by_label("Name of private").wait_for()
-    assert server.project.label_counts() == {0: 2, 1: 1, 2: 1}
+    assert server.project.answers.label_counts() == {0: 2, 1: 1, 2: 1}
 
 
 def test_a_key_of_its_own_moves_no_other_key_and_a_description_is_seen(server, new_context):
@@ -295,7 +295,7 @@ def test_a_key_of_its_own_moves_no_other_key_and_a_description_is_seen(server, n
     page.keyboard.press("Tab")
     page.get_by_label("Description of bill").fill("It asks for money.")
     page.keyboard.press("Enter")
-    wait_until(page, lambda: server.project.classes()[0].description == "It asks for money.")
+    wait_until(page, lambda: server.project.classes.all()[0].description == "It asks for money.")
     go(page, server.url)
     assert page.locator("#classes kbd").all_text_contents() == ["b", "2", "3"]
     assert page.locator("#class-0 .class-about").text_content() == "It asks for money."
@@ -310,7 +310,7 @@ def test_names_typed_on_the_classes_page_keep_their_order(server, new_context):
         page.keyboard.type(name)
         page.keyboard.press("Enter")
     page.get_by_label("Name of card").wait_for()
-    assert [one.name for one in server.project.classes()][3:] == ["form", "card"]
+    assert [one.name for one in server.project.classes.all()][3:] == ["form", "card"]
 
 
 def test_undo_beside_the_classes_takes_no_label_and_beside_items_no_class(server, new_context):
@@ -325,12 +325,12 @@ def test_undo_beside_the_classes_takes_no_label_and_beside_items_no_class(server
         page.locator("#how-many", has_text=f"{left} class").wait_for()
     page.locator("#undo").click()
     page.get_by_text("No change of the classes is left to undo.").wait_for()
-    assert server.project.labels() == {0: 0}
+    assert server.project.answers.labels() == {0: 0}
 
 
 def test_browse_shows_the_columns_of_rows_and_what_was_skipped(tmp_path, serve_project, new_context):
     project = Project.create(tmp_path / "stars.cusal.db", Settings(title="Stars", kind="table", data="stars.csv"))
-    project.add_items([NewItem(str(row), None, {"mass": row / 10, "colour": "red"}) for row in range(10)])
+    project.items.add([NewItem(str(row), None, {"mass": row / 10, "colour": "red"}) for row in range(10)])
     add_classes(project, ["dwarf", "giant"])
     fill_queue(project)
     server = serve_project(project)
@@ -355,8 +355,8 @@ def test_two_people_never_see_the_same_item(server, new_context):
     for page in pages:
         wait_saved(page)
     assert len(answers_in_order(server.project)) == 20
-    assert len(server.project.labels()) == 20
-    assert server.project.progress()["by_person"] == {"Anna": 10, "Ben": 10}
+    assert len(server.project.answers.labels()) == 20
+    assert server.project.answers.progress()["by_person"] == {"Anna": 10, "Ben": 10}
 
 
 def test_with_an_overlap_of_two_each_item_is_answered_twice_and_agreement_is_shown(
@@ -374,7 +374,7 @@ def test_with_an_overlap_of_two_each_item_is_answered_twice_and_agreement_is_sho
             page.keyboard.press(key)
         page.get_by_text("Every item is answered").wait_for()
         wait_saved(page)
-    assert Counter(one.item for one in project.answers()) == dict.fromkeys(range(10), 2)
+    assert Counter(one.item for one in project.answers.given()) == dict.fromkeys(range(10), 2)
     go(page, server.url + "/progress")
     assert "Anna and Ben0.6010" in page.locator("#agreement").text_content()  # kappa: (0.8 - 0.5) / (1 - 0.5)
     page.get_by_role("link", name="Look at 2 disagreements").wait_for()
@@ -390,7 +390,7 @@ def test_a_name_is_asked_where_items_go_to_several_people(tmp_path, serve_projec
     page.wait_for_selector("#item[data-item]")
     page.keyboard.press("1")
     wait_saved(page)
-    assert [one.person for one in project.answers()] == ["Anna"]
+    assert [one.person for one in project.answers.given()] == ["Anna"]
     page.reload()
     page.wait_for_selector("#item[data-item]")
     assert page.locator("#person-name").text_content() == "Anna"
@@ -409,15 +409,15 @@ def test_what_is_said_when_nothing_is_left_or_the_queue_is_dry(tmp_path, serve_p
     page.keyboard.press("z")
     assert shown_item(page) == 1
     wait_saved(page)
-    assert project.labels() == {0: 0}
+    assert project.answers.labels() == {0: 0}
 
 
 def test_items_appear_by_themselves_when_the_queue_was_dry(server, new_context):
-    held = [pick.item for pick in server.project.next_picks("Anna", 60)]
+    held = [pick.item for pick in server.project.queue.next_picks("Anna", 60)]
     page = new_context().new_page()
     page.goto(server.url)
     page.get_by_text("The next items are being chosen.").wait_for()
-    server.project.release("Anna", held)
+    server.project.queue.release("Anna", held)
     page.wait_for_selector("#item[data-item]")
 
 
@@ -445,8 +445,8 @@ def test_a_phone_labels_by_touch(server, new_context):
     page.locator("#undo").tap()
     page.locator("#skip").tap()
     wait_saved(page)
-    assert server.project.labels() == {0: 1}
-    assert server.project.progress()["skipped"] == 1
+    assert server.project.answers.labels() == {0: 1}
+    assert server.project.answers.progress()["skipped"] == 1
     assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
 
 

@@ -13,7 +13,7 @@ def items_of(picks):
 
 
 def put(project, items, round=1, origin="pick"):
-    project.put_queue([Pick(item, origin, {"kind": "random"}) for item in items], round=round)
+    project.queue.put([Pick(item, origin, {"kind": "random"}) for item in items], round=round)
 
 
 def test_settings_are_kept_and_changed(place):
@@ -46,102 +46,107 @@ def test_a_place_without_a_project_is_said(tmp_path):
 
 
 def test_items_get_positions_in_order_and_known_keys_are_left_alone(project):
-    assert project.add_items([NewItem("a", "first", {"n": 1}), NewItem("b"), NewItem("a", "twice")]) == 2
-    assert project.add_items([NewItem("b", "other"), NewItem("c", "third")]) == 1
-    assert [(one.id, one.key, one.text) for one in project.items([2, 0, 1])] == [
+    assert project.items.add([NewItem("a", "first", {"n": 1}), NewItem("b"), NewItem("a", "twice")]) == 2
+    assert project.items.add([NewItem("b", "other"), NewItem("c", "third")]) == 1
+    assert [(one.id, one.key, one.text) for one in project.items.of([2, 0, 1])] == [
         (2, "c", "third"),
         (0, "a", "first"),
         (1, "b", None),
     ]
-    assert project.item(0).extra == {"n": 1}
-    assert project.texts([2, 1]) == ["third", ""]
-    assert project.find_keys(["c", "a", "z"]) == {"c": 2, "a": 0}
+    assert project.items.get(0).extra == {"n": 1}
+    assert project.items.texts([2, 1]) == ["third", ""]
+    assert project.items.find(["c", "a", "z"]) == {"c": 2, "a": 0}
     with pytest.raises(ProjectError, match="there is no item 3"):
-        project.item(3)
+        project.items.get(3)
 
 
 def test_many_items_are_added_in_parts(project):
-    assert project.add_items(NewItem(str(i)) for i in range(12_001)) == 12_001
-    assert project.count_items() == 12_001
-    assert project.items([12_000])[0].key == "12000"
+    assert project.items.add(NewItem(str(i)) for i in range(12_001)) == 12_001
+    assert project.items.count() == 12_001
+    assert project.items.of([12_000])[0].key == "12000"
 
 
 def test_a_key_that_no_database_takes_is_refused(project):
     for key in ("a\0b", "caf\udce9.png"):
         with pytest.raises(ProjectError, match="holds a character"):
-            project.add_items([NewItem(key)])
+            project.items.add([NewItem(key)])
 
 
 def test_items_are_set_aside_and_come_back(project):
     fill(project)
-    project.mark_item(1, "broken", "no image")
-    project.mark_items([3, 4], "missing")
-    assert project.item_ids().tolist() == [0, 2, 5, 6, 7]
-    assert project.item_ids("missing").tolist() == [3, 4]
-    assert project.item_ids(None).tolist() == list(range(8))
-    assert (project.count_items("ok"), project.count_items("broken"), project.count_items()) == (5, 1, 8)
-    project.mark_items([3, 4], "ok")
-    assert project.item_ids().dtype == np.int64
-    assert project.item(1).note == "no image"
-    assert project.count_items("ok") == 7
+    project.items.mark(1, "broken", "no image")
+    project.items.mark_many([3, 4], "missing")
+    assert project.items.ids().tolist() == [0, 2, 5, 6, 7]
+    assert project.items.ids("missing").tolist() == [3, 4]
+    assert project.items.ids(None).tolist() == list(range(8))
+    assert (project.items.count("ok"), project.items.count("broken"), project.items.count()) == (5, 1, 8)
+    project.items.mark_many([3, 4], "ok")
+    assert project.items.ids().dtype == np.int64
+    assert project.items.get(1).note == "no image"
+    assert project.items.count("ok") == 7
 
 
 def test_labels_of_the_data_are_taken_in_once(project):
     fill(project, classes=("dog", "cat", "10", "2"))
-    assert [one.name for one in project.classes()] == ["2", "10", "cat", "dog"]
-    assert project.labels() == {6: 3, 7: 2, 8: 1, 9: 0}
+    assert [one.name for one in project.classes.all()] == ["2", "10", "cat", "dog"]
+    assert project.answers.labels() == {6: 3, 7: 2, 8: 1, 9: 0}
     fill(project, classes=("dog", "cat", "10", "2"))
-    assert project.import_labels([("known cat", "cat"), ("nobody", "cat"), ("row 1", "bird"), ("row 0", " dog ")]) == 2
-    assert project.labels() == {0: 3, 1: 4, 6: 3, 7: 2, 8: 1, 9: 0}
-    assert project.progress()["by_person"] == {"import": 6}
+    assert (
+        project.answers.import_labels([("known cat", "cat"), ("nobody", "cat"), ("row 1", "bird"), ("row 0", " dog ")])
+        == 2
+    )
+    assert project.answers.labels() == {0: 3, 1: 4, 6: 3, 7: 2, 8: 1, 9: 0}
+    assert project.answers.progress()["by_person"] == {"import": 6}
 
 
 def test_an_answer_is_stored_once(project):
     fill(project)
     answer = label(0, 1)
     for _ in range(2):
-        assert [one.stored for one in project.answer([answer, answer])] == [True, True]
-    assert project.labels()[0] == 1
-    assert project.label_counts() == {0: 1, 1: 2}
-    assert [one.labels for one in project.classes()] == [1, 2]
-    assert len(project.events(person="me")) == 1
+        assert [one.stored for one in project.answers.store([answer, answer])] == [True, True]
+    assert project.answers.labels()[0] == 1
+    assert project.answers.label_counts() == {0: 1, 1: 2}
+    assert [one.labels for one in project.classes.all()] == [1, 2]
+    assert len(project.events.find(person="me")) == 1
 
 
 def test_a_later_answer_of_the_same_person_replaces_the_former(project):
     fill(project)
-    project.answer([label(0, 1), label(0, 0), label(1, 1)])
-    project.answer([pass_over(1)])
-    assert project.labels() == {0: 0, 6: 0, 7: 1}
-    assert project.skipped() == [1]
-    assert [(one.item, one.kind) for one in project.history("me")] == [(1, "skip"), (0, "label")]
+    project.answers.store([label(0, 1), label(0, 0), label(1, 1)])
+    project.answers.store([pass_over(1)])
+    assert project.answers.labels() == {0: 0, 6: 0, 7: 1}
+    assert project.answers.skipped() == [1]
+    assert [(one.item, one.kind) for one in project.answers.history("me")] == [(1, "skip"), (0, "label")]
 
 
 def test_what_cannot_be_stored_is_refused_and_the_rest_stored(project):
     fill(project)
     answers = [label(0, 1), label(99, 1), label(1, 9), label(2, None), pass_over(3, "maybe"), label(4, 0)]
-    outcomes = project.answer(answers)
+    outcomes = project.answers.store(answers)
     assert [one.stored for one in outcomes] == [True, False, False, False, False, True]
     assert "no item 99" in outcomes[1].reason
-    assert set(project.labels()) == {0, 4, 6, 7}
+    assert set(project.answers.labels()) == {0, 4, 6, 7}
 
 
 def test_the_label_is_the_majority_and_the_latest_on_a_tie(project):
     fill(project)
-    project.answer([label(0, 0, "ann"), label(0, 1, "bob")])
-    assert project.labels()[0] == 1
-    project.answer([label(0, 0, "cem")])
-    assert project.labels()[0] == 0
-    project.answer([label(0, 1, "dee")])
-    assert project.labels()[0] == 1
-    project.answer([pass_over(0, "unsure", "dee")])
-    assert project.labels()[0] == 0
+    project.answers.store([label(0, 0, "ann"), label(0, 1, "bob")])
+    assert project.answers.labels()[0] == 1
+    project.answers.store([label(0, 0, "cem")])
+    assert project.answers.labels()[0] == 0
+    project.answers.store([label(0, 1, "dee")])
+    assert project.answers.labels()[0] == 1
+    project.answers.store([pass_over(0, "unsure", "dee")])
+    assert project.answers.labels()[0] == 0
 
 
 def test_progress_counts_items_and_people(project):
     fill(project)
     project.change_settings(budget=50)
-    project.answer([label(0, 0), label(0, 1, "ann"), pass_over(1), pass_over(2, "unsure"), pass_over(2, "skip", "ann")])
-    assert project.progress() == {
+    project.answers.store(
+        [label(0, 0), label(0, 1, "ann"), pass_over(1), pass_over(2, "unsure"), pass_over(2, "skip", "ann")]
+    )
+    assert project.answers.progress() == {
         "items": 8,
         "aside": 0,
         "labelled": 3,
@@ -154,107 +159,111 @@ def test_progress_counts_items_and_people(project):
 
 def test_changes_are_what_items_are_now(project):
     fill(project)
-    start = project.latest_event()
-    project.answer([label(0, 0), label(1, 0), pass_over(2), label(1, 1)])
-    changes = project.changes_since(start)
-    assert changes == Changes(project.latest_event(), {0: 0, 1: 1}, [], [2])
-    assert project.changes_since(changes.event) == Changes(changes.event, {}, [], [])
-    assert project.changes_since(0).labelled == {0: 0, 1: 1, 6: 0, 7: 1}
+    start = project.events.latest()
+    project.answers.store([label(0, 0), label(1, 0), pass_over(2), label(1, 1)])
+    changes = project.events.changes_since(start)
+    assert changes == Changes(project.events.latest(), {0: 0, 1: 1}, [], [2])
+    assert project.events.changes_since(changes.event) == Changes(changes.event, {}, [], [])
+    assert project.events.changes_since(0).labelled == {0: 0, 1: 1, 6: 0, 7: 1}
 
 
 def test_the_queue_is_asked_in_order(project):
     fill(project)
     put(project, [3, 1, 5], round=4)
-    picks = project.next_picks("me", 2)
+    picks = project.queue.next_picks("me", 2)
     assert picks == [Pick(3, "pick", {"kind": "random"}, 4), Pick(1, "pick", {"kind": "random"}, 4)]
-    assert items_of(project.next_picks("me", 9)) == [3, 1, 5]  # asking again gives the same until they are answered
-    assert items_of(project.next_picks("me", 9, exclude=[3])) == [1, 5]
-    project.answer([label(1, 0)])
-    assert items_of(project.next_picks("me", 9)) == [3, 5]
+    assert items_of(project.queue.next_picks("me", 9)) == [
+        3,
+        1,
+        5,
+    ]  # asking again gives the same until they are answered
+    assert items_of(project.queue.next_picks("me", 9, exclude=[3])) == [1, 5]
+    project.answers.store([label(1, 0)])
+    assert items_of(project.queue.next_picks("me", 9)) == [3, 5]
 
 
 def test_an_item_goes_to_one_person(project):
     fill(project)
     put(project, [0, 1, 2, 3])
-    assert items_of(project.next_picks("ann", 2)) == [0, 1]
-    assert items_of(project.next_picks("bob", 9)) == [2, 3]
-    project.release("ann", [1])
-    assert items_of(project.next_picks("bob", 9)) == [1, 2, 3]
-    project.answer([label(0, 0, "ann")])
-    assert items_of(project.next_picks("ann", 9)) == []
+    assert items_of(project.queue.next_picks("ann", 2)) == [0, 1]
+    assert items_of(project.queue.next_picks("bob", 9)) == [2, 3]
+    project.queue.release("ann", [1])
+    assert items_of(project.queue.next_picks("bob", 9)) == [1, 2, 3]
+    project.answers.store([label(0, 0, "ann")])
+    assert items_of(project.queue.next_picks("ann", 9)) == []
 
 
 def test_overlap_asks_several_people(project):
     fill(project)
     project.change_settings(overlap=2)
     put(project, [0, 1])
-    assert items_of(project.next_picks("ann", 9)) == [0, 1]
-    assert items_of(project.next_picks("bob", 9)) == [0, 1]
-    assert items_of(project.next_picks("cem", 9)) == []
-    project.answer([label(0, 0, "ann"), label(1, 0, "bob")])
-    assert items_of(project.next_picks("ann", 9)) == [1]
-    assert items_of(project.next_picks("bob", 9)) == [0]
-    project.answer([label(0, 1, "bob")])
-    assert items_of(project.next_picks("cem", 9)) == []
+    assert items_of(project.queue.next_picks("ann", 9)) == [0, 1]
+    assert items_of(project.queue.next_picks("bob", 9)) == [0, 1]
+    assert items_of(project.queue.next_picks("cem", 9)) == []
+    project.answers.store([label(0, 0, "ann"), label(1, 0, "bob")])
+    assert items_of(project.queue.next_picks("ann", 9)) == [1]
+    assert items_of(project.queue.next_picks("bob", 9)) == [0]
+    project.answers.store([label(0, 1, "bob")])
+    assert items_of(project.queue.next_picks("cem", 9)) == []
     project.change_settings(overlap=3)
-    assert items_of(project.next_picks("cem", 9)) == [0, 1]
+    assert items_of(project.queue.next_picks("cem", 9)) == [0, 1]
 
 
 def test_a_lease_ends(project, monkeypatch):
     fill(project)
     put(project, [0])
-    project.next_picks("ann", 1)
-    assert project.next_picks("bob", 1) == []
+    project.queue.next_picks("ann", 1)
+    assert project.queue.next_picks("bob", 1) == []
     monkeypatch.setattr("cusal.apps.label.store.queue.LEASE_SECONDS", -1.0)
-    project.next_picks("ann", 1)
-    assert items_of(project.next_picks("bob", 1)) == [0]
+    project.queue.next_picks("ann", 1)
+    assert items_of(project.queue.next_picks("bob", 1)) == [0]
 
 
 def test_items_that_are_set_aside_are_not_asked(project):
     fill(project)
     put(project, [0, 1])
-    project.mark_item(0, "missing")
-    assert items_of(project.next_picks("me", 9)) == [1]
+    project.items.mark(0, "missing")
+    assert items_of(project.queue.next_picks("me", 9)) == [1]
 
 
 def test_a_new_queue_keeps_what_is_answered_or_looked_at(project):
     fill(project)
     put(project, [0, 1, 2, 3], round=1)
-    project.next_picks("me", 2)
-    project.answer([label(0, 0)])
+    project.queue.next_picks("me", 2)
+    project.answers.store([label(0, 0)])
     put(project, [4, 0, 5], round=2)
-    assert items_of(project.next_picks("bob", 9)) == [4, 5]
-    assert items_of(project.next_picks("me", 9)) == [1]
-    assert {item: pick.round for item, pick in project.picks(range(6)).items()} == {0: 1, 1: 1, 4: 2, 5: 2}
+    assert items_of(project.queue.next_picks("bob", 9)) == [4, 5]
+    assert items_of(project.queue.next_picks("me", 9)) == [1]
+    assert {item: pick.round for item, pick in project.queue.picks(range(6)).items()} == {0: 1, 1: 1, 4: 2, 5: 2}
     put(project, [1], round=3, origin="audit")
-    assert project.picks([1])[1] == Pick(1, "audit", {"kind": "random"}, 3)
+    assert project.queue.picks([1])[1] == Pick(1, "audit", {"kind": "random"}, 3)
 
 
 def test_a_queue_is_made_longer(project):
     fill(project)
     put(project, [0, 1])
-    project.answer([label(4, 0)])
-    project.mark_item(5, "broken")
+    project.answers.store([label(4, 0)])
+    project.items.mark(5, "broken")
     more = [Pick(item, "reserve") for item in (1, 4, 3, 5, 2, 3)]
-    assert project.lengthen_queue(more, round=2, most=1) == 1
-    assert project.lengthen_queue(more, round=3) == 1
-    assert items_of(project.next_picks("me", 9)) == [0, 1, 3, 2]
-    assert [project.picks([item])[item].round for item in (1, 3, 2)] == [1, 2, 3]
+    assert project.queue.lengthen(more, round=2, most=1) == 1
+    assert project.queue.lengthen(more, round=3) == 1
+    assert items_of(project.queue.next_picks("me", 9)) == [0, 1, 3, 2]
+    assert [project.queue.picks([item])[item].round for item in (1, 3, 2)] == [1, 2, 3]
 
 
 def test_what_somebody_has_on_hand_waits_behind_a_new_queue(project):
     fill(project)
     put(project, [0, 1, 2, 3])
-    project.next_picks("me", 3)
+    project.queue.next_picks("me", 3)
     put(project, [4, 1, 5], round=2)
-    assert items_of(project.next_picks("me", 10)) == [4, 1, 5, 0, 2]
-    assert [pick.round for pick in project.next_picks("me", 10)] == [2, 2, 2, 1, 1]
-    assert project.status()["queue"]["replaced"] == 2
+    assert items_of(project.queue.next_picks("me", 10)) == [4, 1, 5, 0, 2]
+    assert [pick.round for pick in project.queue.next_picks("me", 10)] == [2, 2, 2, 1, 1]
+    assert project.status.all()["queue"]["replaced"] == 2
 
 
 def test_labels_of_some_items(project):
     fill(project)
-    assert project.labels([7, 1, 0]) == {7: 1}
+    assert project.answers.labels([7, 1, 0]) == {7: 1}
 
 
 def test_a_project_that_was_not_made_to_the_end_leaves_nothing(tmp_path):
@@ -267,21 +276,21 @@ def test_a_project_that_was_not_made_to_the_end_leaves_nothing(tmp_path):
 
 
 def test_rounds_keep_their_reports_and_the_last_two_their_sessions(project):
-    assert project.last_round() is None
-    assert project.last_round_number() is None
+    assert project.rounds.last() is None
+    assert project.rounds.last_number() is None
     for number in range(1, 5):
-        project.add_round(Round(number, 10 * number, {"labels": 10 * number}, b"p%d" % number, b"s%d" % number))
-    last = project.last_round()
+        project.rounds.add(Round(number, 10 * number, {"labels": 10 * number}, b"p%d" % number, b"s%d" % number))
+    last = project.rounds.last()
     assert (last.round, last.labels, last.predictions, last.session) == (4, 40, b"p4", b"s4")
-    assert [report["labels"] for report in project.reports()] == [10, 20, 30, 40]
-    assert project.last_round_number() == 4
+    assert [report["labels"] for report in project.rounds.reports()] == [10, 20, 30, 40]
+    assert project.rounds.last_number() == 4
 
 
 def test_status_is_what_was_said_last(project):
-    project.set_status("worker", {"state": "idle"})
-    project.set_status("worker", {"state": "fitting"})
-    project.set_status("items", {"done": 5})
-    status = project.status()
+    project.status.set("worker", {"state": "idle"})
+    project.status.set("worker", {"state": "fitting"})
+    project.status.set("items", {"done": 5})
+    status = project.status.all()
     assert status["worker"]["state"] == "fitting"
     assert status["items"]["done"] == 5
     assert status["worker"]["at"] > 1e9
@@ -290,16 +299,16 @@ def test_status_is_what_was_said_last(project):
 def test_values_that_no_database_takes_are_errors_of_the_project(project):
     fill(project)
     for call in (
-        lambda: project.history("me\ud800"),
-        lambda: project.next_picks("a\ud800", 1),
-        lambda: project.events(before=2**70),
-        lambda: project.changes_since(-(2**70)),
-        lambda: project.item(2**70),
-        lambda: project.browse(Filter(label=2**70)),
+        lambda: project.answers.history("me\ud800"),
+        lambda: project.queue.next_picks("a\ud800", 1),
+        lambda: project.events.find(before=2**70),
+        lambda: project.events.changes_since(-(2**70)),
+        lambda: project.items.get(2**70),
+        lambda: project.browse.rows(Filter(label=2**70)),
     ):
         with pytest.raises(ProjectError):
             call()
     refused = [Answer("u\0", 0, "me"), Answer("u", 2**70, "me"), Answer("v", 0, "", "skip"), Answer("w", 0, "import")]
-    assert [one.stored for one in project.answer(refused)] == [False] * 4
+    assert [one.stored for one in project.answers.store(refused)] == [False] * 4
     late = Answer("x", 0, "me", "label", 0, at=float("nan"))
-    assert project.answer([late])[0].reason == "times are finite numbers"
+    assert project.answers.store([late])[0].reason == "times are finite numbers"

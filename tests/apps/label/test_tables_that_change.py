@@ -23,13 +23,13 @@ def start(path, **options):
 
 def label_all(project):
     """Label each item by its text."""
-    for item in project.items(project.item_ids()):
+    for item in project.items.of(project.items.ids()):
         kind = int("parcels" in (item.text or str(item.extra)))
-        project.label_many(str(uuid.uuid4()), "me", [item.id], kind)
+        project.answers.label_many(str(uuid.uuid4()), "me", [item.id], kind)
 
 
 def labels_by_text(project):
-    return {project.item(item).text: kind for item, kind in project.labels().items()}
+    return {project.items.get(item).text: kind for item, kind in project.answers.labels().items()}
 
 
 def test_a_row_inserted_at_the_top_moves_no_label(tmp_path):
@@ -40,10 +40,10 @@ def test_a_row_inserted_at_the_top_moves_no_label(tmp_path):
     write(path, [["a new letter about parcels"], *([text] for text in TEXTS)])
     started = start(path)
     with started.project as project:
-        assert project.count_items("ok") == 31
+        assert project.items.count("ok") == 31
         assert labels_by_text(project) == {text: int("parcels" in text) for text in TEXTS}
         assert "1 rows are new since the last start." in started.remarks
-        assert [project.item(item).text for item in set(project.item_ids()) - set(project.labels())] == [
+        assert [project.items.get(item).text for item in set(project.items.ids()) - set(project.answers.labels())] == [
             "a new letter about parcels"
         ]
 
@@ -56,12 +56,12 @@ def test_rows_that_are_gone_are_set_aside_until_they_return(tmp_path):
     write(path, [[text] for text in reversed(TEXTS[3:])])
     started = start(path)
     with started.project as project:
-        assert project.count_items("missing") == 3
+        assert project.items.count("missing") == 3
         assert any(line.startswith("3 rows are not there any more") for line in started.remarks)
     write(path, [[text] for text in TEXTS])
     started = start(path)
     with started.project as project:
-        assert project.count_items("missing") == 0
+        assert project.items.count("missing") == 0
         assert labels_by_text(project) == {text: int("parcels" in text) for text in TEXTS}
         assert "3 rows that were missing are back." in started.remarks
 
@@ -72,10 +72,12 @@ def test_rows_that_are_alike_are_told_apart_by_what_stands_beside_the_text(tmp_p
     write(path, rows, ("text", "question"))
     with start(path, text="text").project as project:
         label_all(project)
-        beside = {project.item(item).extra["question"]: kind for item, kind in project.labels().items()}
+        beside = {project.items.get(item).extra["question"]: kind for item, kind in project.answers.labels().items()}
     write(path, [["yes it is", "is it new"], *rows[::-1]], ("text", "question"))
     with start(path).project as project:
-        assert {project.item(item).extra["question"]: kind for item, kind in project.labels().items()} == beside
+        assert {
+            project.items.get(item).extra["question"]: kind for item, kind in project.answers.labels().items()
+        } == beside
 
 
 def test_a_new_column_changes_no_row(tmp_path):
@@ -86,8 +88,8 @@ def test_a_new_column_changes_no_row(tmp_path):
     write(path, [[text, str(number)] for number, text in enumerate(TEXTS)], ("text", "page"))
     started = start(path)
     with started.project as project:
-        assert (project.count_items("ok"), project.count_items("missing")) == (30, 0)
-        assert len(project.labels()) == 30
+        assert (project.items.count("ok"), project.items.count("missing")) == (30, 0)
+        assert len(project.answers.labels()) == 30
 
 
 @pytest.mark.parametrize("kind", ["text", "table"])
@@ -101,13 +103,13 @@ def test_a_row_that_has_changed_under_its_id_is_asked_again(tmp_path, kind):
     write(path, [[f"a{number}", cell] for number, cell in enumerate(now)], ("id", "text" if kind == "text" else "x"))
     started = start(path)
     with started.project as project:
-        open_items = set(project.item_ids().tolist()) - set(project.labels())
-        assert [project.item(item).key for item in open_items] == ["a0"]
-        former = next(item for item in project.items(project.item_ids("missing")))
+        open_items = set(project.items.ids().tolist()) - set(project.answers.labels())
+        assert [project.items.get(item).key for item in open_items] == ["a0"]
+        former = next(item for item in project.items.of(project.items.ids("missing")))
         assert former.key == "a0 (former item 0)"
         assert "other content" in former.note
         assert any(line.startswith("1 rows have changed") for line in started.remarks)
-        project.change_classes(ClassChange(str(uuid.uuid4()), "me", "add", name="else"))
+        project.classes.change(ClassChange(str(uuid.uuid4()), "me", "add", name="else"))
     assert not any("changed" in line or "new" in line for line in start(path).remarks)
 
 
@@ -119,8 +121,8 @@ def test_what_was_read_is_said(tmp_path):
     with started.project as project:
         assert started.remarks[0] == "Read: the text from the column body; the id from id."
         assert started.remarks[1] == "Column label: 9 values, used as known labels, and not shown."
-        assert len(project.labels()) == 9
-        assert project.item(0).extra is None
+        assert len(project.answers.labels()) == 9
+        assert project.items.get(0).extra is None
 
 
 def test_a_column_that_is_full_of_labels_is_hidden_until_it_is_asked_for(tmp_path):
@@ -129,23 +131,23 @@ def test_a_column_that_is_full_of_labels_is_hidden_until_it_is_asked_for(tmp_pat
     started = start(path)
     with started.project as project:
         assert "Column label: 30 values, not used and not shown" in started.remarks[1]
-        assert (project.labels(), project.item(0).extra) == ({}, None)
+        assert (project.answers.labels(), project.items.get(0).extra) == ({}, None)
     started = start(path, label="label")
     with started.project as project:
-        assert len(project.labels()) == 30
+        assert len(project.answers.labels()) == 30
 
 
 def test_lines_of_a_text_file_and_rows_without_a_header_are_items(tmp_path):
     path = tmp_path / "letters.txt"
     path.write_text("\n".join(TEXTS), encoding="utf-8")
     with start(path).project as project:
-        assert project.texts(range(30)) == TEXTS
+        assert project.items.texts(range(30)) == TEXTS
     path = tmp_path / "more.csv"
     write(path, [[text] for text in TEXTS[1:]], (TEXTS[0],))
     with start(path, header=False).project as project:
-        assert project.texts(range(30)) == TEXTS
+        assert project.items.texts(range(30)) == TEXTS
     with start(path).project as project:  # the second start knows
-        assert project.count_items("ok") == 30
+        assert project.items.count("ok") == 30
 
 
 def test_known_labels_may_go_by_the_numbers_of_rows(tmp_path):

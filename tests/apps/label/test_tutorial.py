@@ -48,18 +48,18 @@ def write_data(folder):
 def label_some(place, count=20, seconds=120):
     """Answer the items that a project asks for, until its model has learned from them."""
     with Project(place) as project:
-        ids, give_up = {one.name: one.id for one in project.classes()}, time.monotonic() + seconds
+        ids, give_up = {one.name: one.id for one in project.classes.all()}, time.monotonic() + seconds
         while not has_learned(project):
-            assert time.monotonic() < give_up, project.status()
-            for pick in project.next_picks("anna", 10 if len(project.labels()) < count else 0):
-                item = project.item(pick.item)
+            assert time.monotonic() < give_up, project.status.all()
+            for pick in project.queue.next_picks("anna", 10 if len(project.answers.labels()) < count else 0):
+                item = project.items.get(pick.item)
                 name = next(name for name in ids if name in (item.text or item.key))
-                project.answer([Answer(str(uuid.uuid4()), item.id, "anna", class_id=ids[name])])
+                project.answers.store([Answer(str(uuid.uuid4()), item.id, "anna", class_id=ids[name])])
             time.sleep(0.1)
 
 
 def has_learned(project):
-    last = project.last_round()
+    last = project.rounds.last()
     return last is not None and last.report["accuracy"] is not None
 
 

@@ -59,7 +59,7 @@ def label(options: Options, listening: Listening) -> None:
         _announce(started, address, access, moved=listening.port is None and bound.getsockname()[1] != PORT)
 
         def ready() -> None:
-            project.set_status("worker", {"state": "starting", "message": ""})  # not what an earlier one said
+            project.status.set("worker", {"state": "starting", "message": ""})  # not what an earlier one said
             supervisor.start()
             if listening.browser:
                 link = f"{address}enter?token={access.token}" if access.token else address
@@ -98,7 +98,7 @@ def _announce(started: Started, address: str, access: Access, *, moved: bool) ->
     link = f"{address}enter?token={access.token}" if access.token else address
     audits = started.project.settings.wrong_class is not None
     print(f"{'Check' if audits else 'Label'} at {link}" + (f"  (port {PORT} is taken)" if moved else ""))
-    project, progress = started.project, started.project.progress()
+    project, progress = started.project, started.project.answers.progress()
     counted = {"image": "images", "text": "texts", "table": "rows"}[project.settings.kind]
     more, done = "" if started.finished else " so far", "checked" if audits else "labelled"
     items = f"{progress['items']:,} {counted}{more}"
@@ -119,7 +119,7 @@ def _say_goodbye(project: Project, options: Options) -> None:
 
 def _answers(project: Project) -> int:
     """Return how many items are done: labelled, or in an audit answered in any way."""
-    progress, audits = project.progress(), project.settings.wrong_class is not None
+    progress, audits = project.answers.progress(), project.settings.wrong_class is not None
     return int(progress["labelled"] + (progress["skipped"] + progress["unsure"] if audits else 0))
 
 

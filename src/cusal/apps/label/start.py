@@ -88,7 +88,7 @@ def start_project(options: Options) -> Started:
     except BaseException:
         project.close()
         raise
-    remarks = [*source.reading(), *_remarks(read, project.count_items("broken"), source.kind)]
+    remarks = [*source.reading(), *_remarks(read, project.items.count("broken"), source.kind)]
     return Started(project, read.finished, remarks)
 
 
@@ -132,7 +132,7 @@ def _continue(project: Project, options: Options, changes: dict[str, Any]) -> So
     source = open_source(options.data, SourceOptions(**(saved | given)))
     found = source.settings()
     _refuse_other(project, "data of the kind", known.kind, found.kind)
-    if "seed" in changes and changes["seed"] != known.seed and project.last_round_number() is not None:
+    if "seed" in changes and changes["seed"] != known.seed and project.rounds.last_number() is not None:
         raise ProjectError(
             f"the project {project.place} was begun with --seed {known.seed}, and has learned from it; "
             "leave out --seed, or begin another project by --store."
@@ -163,10 +163,10 @@ def _add_classes(project: Project, names: tuple[str, ...]) -> None:
     """Add classes by name; those that are there stay as they are."""
     if any(not name.strip() for name in names):
         raise InvalidInput(f"--classes {','.join(names)} holds an empty name; give names separated by commas.")
-    known = {one.name for one in project.classes()}
+    known = {one.name for one in project.classes.all()}
     for name in dict.fromkeys(name.strip() for name in names):
         if name not in known:
-            project.change_classes(ClassChange(str(uuid.uuid4()), "me", "add", name=name))
+            project.classes.change(ClassChange(str(uuid.uuid4()), "me", "add", name=name))
 
 
 def _remarks(read: ReadIn, broken: int, kind: str) -> Iterator[str]:

@@ -26,9 +26,9 @@ def fill(project: "Project", classes: tuple[str, ...] = ("cat", "dog", "bird")) 
     from cusal.apps.label.store import ClassChange, Pick
 
     for name in classes:
-        project.change_classes(ClassChange(new_id(), "me", "add", name=name))
-    picks = [Pick(int(item), "random", {"kind": "random"}) for item in project.item_ids()]
-    project.put_queue(picks, round=0)
+        project.classes.change(ClassChange(new_id(), "me", "add", name=name))
+    picks = [Pick(int(item), "random", {"kind": "random"}) for item in project.items.ids()]
+    project.queue.put(picks, round=0)
     return project
 
 
@@ -38,7 +38,7 @@ def texts(tmp_path: Path) -> Iterator["Project"]:
     from cusal.apps.label.store import NewItem, Project, Settings
 
     with Project.create(tmp_path / "texts.cusal.db", Settings(title="Texts", kind="text", data="t.csv")) as project:
-        project.add_items([NewItem(str(row), f"text number {row}", {"row": row}) for row in range(40)])
+        project.items.add([NewItem(str(row), f"text number {row}", {"row": row}) for row in range(40)])
         yield fill(project)
 
 
@@ -57,7 +57,7 @@ def photos(tmp_path: Path) -> Iterator["Project"]:
         Image.fromarray(rng.integers(0, 255, (32, 48, 3), dtype=np.uint8)).save(folder / key)
     settings = Settings(title="Photos", kind="image", data=str(folder))
     with Project.create(tmp_path / "photos.cusal.db", settings) as project:
-        project.add_items([NewItem(key) for key in keys])
+        project.items.add([NewItem(key) for key in keys])
         yield fill(project)
 
 

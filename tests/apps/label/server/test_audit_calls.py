@@ -46,7 +46,7 @@ def test_the_queue_is_lengthened_in_the_order_of_the_audit(audit, app_of):
         answers = [{"id": f"answer-{one['id']:06d}", "item": one["id"], "kind": "label", "class": 0} for one in items]
         client.post("/api/answers", json={"person": "me", "answers": answers}).raise_for_status()
         asked += [one["id"] for one in items]
-    found = audit.predictions()
+    found = audit.rounds.predictions()
     assert LENGTH < 900
     assert asked == np.argsort(found.margin).tolist()
     assert client.get("/api/next").json()["items"] == []

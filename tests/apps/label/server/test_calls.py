@@ -86,7 +86,7 @@ def test_an_image_item_says_where_its_image_is(photos, app_of):
 
 
 def test_the_guess_is_shown_on_request_alone(texts, app_of):
-    texts.add_round(Round(1, 10, {}, npz([0, 1], [2, 99], [0.75, 0.5])))
+    texts.rounds.add(Round(1, 10, {}, npz([0, 1], [2, 99], [0.75, 0.5])))
     client = app_of(texts)
     assert client.get("/api/next?count=1").json()["items"][0]["guess"] is None
     items = client.get("/api/next?count=2&guess=1").json()["items"]
@@ -95,7 +95,7 @@ def test_the_guess_is_shown_on_request_alone(texts, app_of):
 
 
 def test_reasons_are_told_with_the_names_of_the_classes(texts, app_of):
-    texts.put_queue(
+    texts.queue.put(
         [
             Pick(7, "pick", {"kind": "between", "classes": [0, 1]}),
             Pick(8, "pick", {"kind": "between", "classes": [0, 99]}),
@@ -128,7 +128,7 @@ def test_answers_are_stored_in_order_and_once(texts, app_of):
     assert reply["progress"]["labelled"] == 2
     assert reply["progress"]["skipped"] == 1
     assert reply["progress"]["unsure"] == 1
-    assert texts.labels() == {0: 1, 3: 2}
+    assert texts.answers.labels() == {0: 1, 3: 2}
     history = client.get("/api/history").json()["answers"]
     assert [(one["item"], one["kind"], one["class"]) for one in history] == [
         (3, "label", 2),
@@ -142,7 +142,7 @@ def test_an_answer_that_cannot_be_stored_says_why_and_keeps_no_other_back(texts,
     reply = app_of(texts).post("/api/answers", json=answers((99, 1), (0, 77), (1, 1))).json()
     assert [one["stored"] for one in reply["outcomes"]] == [False, False, True]
     assert all(one["reason"] for one in reply["outcomes"][:2])
-    assert texts.labels() == {1: 1}
+    assert texts.answers.labels() == {1: 1}
 
 
 def test_a_label_needs_a_class(texts, app_of):
@@ -158,9 +158,9 @@ def test_undo_takes_back_step_by_step_and_once_for_each_id(texts, app_of):
     for _ in range(2):
         reply = client.post("/api/undo", json={"id": "undo-0001"}).json()
         assert [item["id"] for item in reply["undone"]["items"]] == [1]
-        assert texts.labels() == {0: 1}
+        assert texts.answers.labels() == {0: 1}
     client.post("/api/undo", json={"id": "undo-0002"})
-    assert texts.labels() == {}
+    assert texts.answers.labels() == {}
     assert client.post("/api/undo", json={"id": "undo-0003", "person": "nobody"}).json()["undone"] is None
 
 
@@ -168,7 +168,7 @@ def test_an_item_tells_all_that_is_known(texts, app_of):
     client = app_of(texts)
     client.post("/api/answers", json=answers((4, 1), person="ann"))
     client.post("/api/answers", json=answers((4, 2), person="bob"))
-    texts.add_round(Round(1, 10, {}, npz([4], [0], [0.5])))
+    texts.rounds.add(Round(1, 10, {}, npz([4], [0], [0.5])))
     reply = client.get("/api/items/4").json()
     assert reply["label"] == 2
     assert reply["prediction"] == {"class": 0, "confidence": 0.5}
@@ -196,9 +196,9 @@ def test_classes_are_added_edited_merged_ordered_and_deleted(texts, app_of):
     assert list(now) == [3, 2, 1]
     assert now[1]["labels"] == 2
     assert list(change(6, action="delete", **{"class": 2}, labels_to=None)) == [3, 1]
-    assert texts.labels() == {0: 1, 1: 1}
+    assert texts.answers.labels() == {0: 1, 1: 1}
     client.post("/api/undo", json={"id": "undo-0001"})
-    assert texts.labels() == {0: 1, 1: 1, 2: 2}
+    assert texts.answers.labels() == {0: 1, 1: 1, 2: 2}
 
 
 def test_a_change_of_classes_that_makes_no_sense_is_refused(texts, app_of):
@@ -220,7 +220,7 @@ def test_a_change_of_classes_that_makes_no_sense_is_refused(texts, app_of):
         reply = client.post("/api/classes", json={"id": f"change-{number}", **call})
         assert reply.status_code in (404, 409, 422), (call, reply.text)
         assert reply.json()["error"]
-    assert [one.name for one in texts.classes()] == ["cat", "dog", "bird"]
+    assert [one.name for one in texts.classes.all()] == ["cat", "dog", "bird"]
 
 
 def test_many_labels_are_one_step(texts, app_of):
@@ -229,10 +229,10 @@ def test_many_labels_are_one_step(texts, app_of):
     assert client.post("/api/labels", json=body).json()["progress"]["labelled"] == 3
     assert client.post("/api/labels", json=body).json()["progress"]["labelled"] == 3
     client.post("/api/labels", json={"id": "labels-0002", "items": [1], "class": None})
-    assert texts.labels() == {2: 1, 3: 1}
+    assert texts.answers.labels() == {2: 1, 3: 1}
     client.post("/api/undo", json={"id": "undo-0001"})
     client.post("/api/undo", json={"id": "undo-0002"})
-    assert texts.labels() == {}
+    assert texts.answers.labels() == {}
     assert client.post("/api/labels", json={"id": "labels-0003", "items": [1]}).status_code == 422
 
 
@@ -255,7 +255,7 @@ def test_browse_filters_and_pages(texts, app_of):
     client = app_of(texts)
     client.post("/api/answers", json=answers((0, 1), (1, 2), (2, "unsure"), person="ann"))
     client.post("/api/answers", json=answers((0, 2), person="bob"))
-    texts.add_round(Round(1, 10, {}, npz(range(40), [row % 3 for row in range(40)], np.linspace(0.3, 0.9, 40))))
+    texts.rounds.add(Round(1, 10, {}, npz(range(40), [row % 3 for row in range(40)], np.linspace(0.3, 0.9, 40))))
 
     def ids(**query):
         return [row["id"] for row in client.get("/api/browse", params=query).json()["rows"]]
@@ -294,7 +294,7 @@ def test_the_last_page_has_no_next(texts, app_of):
 def test_guesses_are_open_items_of_one_class_surest_first(texts, app_of):
     client = app_of(texts)
     assert client.get("/api/guesses").json() == {"class": None, "items": []}
-    texts.add_round(Round(1, 10, {}, npz(range(6), [0, 0, 1, 1, 1, 2], [0.9, 0.7, 0.8, 0.95, 0.6, 0.99])))
+    texts.rounds.add(Round(1, 10, {}, npz(range(6), [0, 0, 1, 1, 1, 2], [0.9, 0.7, 0.8, 0.95, 0.6, 0.99])))
     client.post("/api/answers", json=answers((5, 2)))
     reply = client.get("/api/guesses?count=2").json()
     assert reply["class"] == 1
@@ -317,7 +317,7 @@ def test_the_report_has_curves_over_all_rounds(texts, app_of):
             "calibration": {"ece_after": {"value": float("nan"), "low": 0.0, "high": 0.1}},
             "stopping": None,
         }
-        texts.add_round(Round(number, 10 * number, report))
+        texts.rounds.add(Round(number, 10 * number, report))
     reply = app_of(texts).get("/api/report").json()
     assert reply["report"]["labels"] == 20
     assert [(point["labels"], point["accuracy"]) for point in reply["curves"]] == [(10, 0.6), (20, 0.7)]
@@ -328,9 +328,9 @@ def test_the_report_has_curves_over_all_rounds(texts, app_of):
 
 def test_the_status_says_what_the_worker_says(texts, app_of):
     client = app_of(texts)
-    texts.set_status("worker", {"pid": 1, "state": "learning", "message": "", "beat": time.time()})
-    texts.set_status("features", {"name": "MiniLM", "done": 10, "total": 40})
-    texts.set_status("items", {"done": 40, "total": 40, "finished": True})
+    texts.status.set("worker", {"pid": 1, "state": "learning", "message": "", "beat": time.time()})
+    texts.status.set("features", {"name": "MiniLM", "done": 10, "total": 40})
+    texts.status.set("items", {"done": 40, "total": 40, "finished": True})
     assert client.get("/api/status").json() | {"event": 0} == {
         "worker": {"state": "learning", "message": None},
         "features": {"name": "MiniLM", "done": 10, "total": 40},
@@ -365,12 +365,12 @@ def test_a_missing_image_is_said_and_set_aside(photos, app_of, tmp_path):
     (tmp_path / "photos" / "b.png").unlink()
     client = app_of(photos)
     assert "b.png" in client.get("/media/1").json()["error"]
-    assert photos.item(1).state == "missing"
+    assert photos.items.get(1).state == "missing"
     assert 1 not in [item["id"] for item in client.get("/api/next?count=10").json()["items"]]
 
 
 def test_a_column_that_is_not_a_number_is_null(texts, app_of):
-    texts.add_items([NewItem("odd", "text", {"price": float("nan"), "most": float("inf")})])
+    texts.items.add([NewItem("odd", "text", {"price": float("nan"), "most": float("inf")})])
     assert app_of(texts).get("/api/items/40").json()["extra"] == {"price": None, "most": None}
 
 

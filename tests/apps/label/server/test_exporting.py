@@ -25,7 +25,7 @@ def exported(client: TestClient, formats: list[str]) -> Any:
 
 @pytest.mark.slow
 def test_an_export_is_one_file_that_can_be_fetched(texts: Project, app_of: Callable[..., TestClient]) -> None:
-    texts.answer([Answer("answer-1", 3, "me", class_id=1)])
+    texts.answers.store([Answer("answer-1", 3, "me", class_id=1)])
     client = app_of(texts)
     job = exported(client, ["csv", "model"])
     assert job["state"] == "done", job

@@ -123,9 +123,9 @@ def test_killed_in_the_middle_nothing_is_lost_and_nothing_is_doubled(table, tmp_
         server.end(signal.SIGKILL)
     assert sent == [one["id"] for one in answers]
     with Project(tmp_path / "reviews.cusal.db") as project:
-        stored = [event.uuid for event in reversed(project.events(kind="answer", count=1000))]
+        stored = [event.uuid for event in reversed(project.events.find(kind="answer", count=1000))]
         assert stored == sent
-        assert project.labels() == {row: row % 2 for row in range(300)}
+        assert project.answers.labels() == {row: row % 2 for row in range(300)}
     await_end(orphans)
     record_property("kills", KILLS)
 

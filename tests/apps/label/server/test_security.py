@@ -70,8 +70,8 @@ def test_a_change_without_the_header_is_refused(texts, app_of, path):
         reply = client.post(f"/api/{path}", json=answer_body(), headers=headers)
         assert reply.status_code == 403
         assert "X-Cusal" in reply.json()["error"]
-    assert texts.latest_event() == app_of(texts).get("/api/status").json()["event"]
-    assert texts.progress()["skipped"] == 0
+    assert texts.events.latest() == app_of(texts).get("/api/status").json()["event"]
+    assert texts.answers.progress()["skipped"] == 0
 
 
 def test_a_form_of_another_site_changes_nothing(texts, app_of):
@@ -171,28 +171,28 @@ def test_no_path_leads_out(photos, app_of, path):
 def test_a_link_out_of_the_folder_is_not_followed(photos, app_of, tmp_path):
     Image.new("RGB", (5, 5)).save(tmp_path / "secret.png")
     (tmp_path / "photos" / "link.png").symlink_to(tmp_path / "secret.png")
-    photos.add_items([NewItem("link.png"), NewItem("../secret.png"), NewItem(str(tmp_path / "secret.png"))])
+    photos.items.add([NewItem("link.png"), NewItem("../secret.png"), NewItem(str(tmp_path / "secret.png"))])
     client = app_of(photos)
     for item in (6, 7, 8):
         reply = client.get(f"/media/{item}")
         assert reply.status_code == 409
-        assert photos.item(item).state == "missing"
+        assert photos.items.get(item).state == "missing"
 
 
 def test_an_svg_or_a_page_named_as_an_image_is_not_sent(photos, app_of, tmp_path):
     for name, content in {"x.png": "<svg onload='alert(1)'/>", "y.png": "<script>alert(1)</script>"}.items():
         (tmp_path / "photos" / name).write_text(content)
-        photos.add_items([NewItem(name)])
+        photos.items.add([NewItem(name)])
     client = app_of(photos)
     for item in (6, 7):
         reply = client.get(f"/media/{item}")
         assert reply.headers["Content-Type"] == "application/json"
         assert "alert" not in reply.text
-        assert photos.item(item).state == "broken"
+        assert photos.items.get(item).state == "broken"
 
 
 def test_text_is_sent_as_json_and_never_as_a_page(texts, app_of):
-    texts.add_items([NewItem("html", "<script>alert(1)</script>", {"<b>": "<img src=x onerror=alert(1)>"})])
+    texts.items.add([NewItem("html", "<script>alert(1)</script>", {"<b>": "<img src=x onerror=alert(1)>"})])
     reply = app_of(texts).get("/api/items/40")
     assert reply.headers["Content-Type"] == "application/json"
     assert reply.json()["text"] == "<script>alert(1)</script>"

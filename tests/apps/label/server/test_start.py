@@ -44,8 +44,8 @@ def test_a_new_project_is_kept_beside_its_data(table, tmp_path):
     started = start(table, classes=("good", " bad ", "good"), changes={"batch": 7, "seed": 3}, close=False)
     with started.project as project:
         assert project.place == str(tmp_path / "reviews.cusal.db")
-        assert project.count_items() == 20
-        assert [one.name for one in project.classes()] == ["good", "bad"]
+        assert project.items.count() == 20
+        assert [one.name for one in project.classes.all()] == ["good", "bad"]
         assert (project.settings.batch, project.settings.seed) == (7, 3)
         assert started.finished
         assert exports_folder(project) == tmp_path / "reviews.cusal.exports"
@@ -57,22 +57,22 @@ def test_a_project_continues_with_what_is_given_again(table):
     with started.project as project:
         settings = project.settings
         assert (settings.batch, settings.budget, settings.overlap) == (9, 100, 2)
-        assert project.count_items() == 20
+        assert project.items.count() == 20
 
 
 def test_known_labels_can_come_later(table):
     start(table)
     started = start(table, source=SourceOptions(label="verdict"), close=False)
     with started.project as project:
-        assert project.progress()["labelled"] == 20
-        assert {one.name for one in project.classes()} == {"good", "bad"}
+        assert project.answers.progress()["labelled"] == 20
+        assert {one.name for one in project.classes.all()} == {"good", "bad"}
 
 
 def test_folders_are_labels_on_request(folder):
     with start(folder, close=False).project as project:
-        assert project.progress()["labelled"] == 0
+        assert project.answers.progress()["labelled"] == 0
     with start(folder, source=SourceOptions(folders_are_labels=True), close=False).project as project:
-        assert sorted(one.name for one in project.classes()) == ["cats", "dogs"]
+        assert sorted(one.name for one in project.classes.all()) == ["cats", "dogs"]
     with start(folder, close=False).project as project:
         assert project.settings.options["folders_are_labels"]
 
@@ -90,20 +90,20 @@ def test_new_files_are_noticed_missing_ones_said_and_found_again(folder, tmp_pat
     started = start(folder, close=False)
     with started.project as project:
         assert started.remarks == ["1 files that were missing are back."]
-        assert project.count_items("ok") == 4
+        assert project.items.count("ok") == 4
 
 
 def test_a_broken_file_that_was_changed_is_tried_again(folder):
     with start(folder, close=False).project as project:
-        project.mark_item(0, "broken", "cannot be read")
-        project.mark_item(1, "broken", "cannot be read")
+        project.items.mark(0, "broken", "cannot be read")
+        project.items.mark(1, "broken", "cannot be read")
     Image.fromarray(np.ones((4, 4), np.uint8)).save(folder / "cats" / "a.png")
     os.utime(folder / "cats" / "a.png", (1, 1))  # the date of the copy that it was restored from
     started = start(folder, close=False)
     with started.project as project:
         assert started.remarks == ["1 files that were broken have changed, and are tried again.", SET_ASIDE]
-        assert project.item_ids("broken").tolist() == [1]
-        assert project.item(0).note is None
+        assert project.items.ids("broken").tolist() == [1]
+        assert project.items.get(0).note is None
     assert start(folder).remarks == [SET_ASIDE]
 
 
@@ -115,7 +115,7 @@ def test_data_that_moved_with_their_project_are_found(folder, tmp_path):
     shutil.move(tmp_path / "photos.cusal.db", elsewhere / "photos.cusal.db")
     with start(elsewhere / "photos", close=False).project as project:
         assert project.settings.data == str(elsewhere / "photos")
-        assert project.count_items("ok") == 3
+        assert project.items.count("ok") == 3
 
 
 def test_other_data_are_refused(table, folder, tmp_path):
@@ -136,7 +136,7 @@ def test_another_column_is_refused(table):
 
 def test_another_seed_is_refused_once_a_model_has_learned(table):
     with start(table, changes={"seed": 1}, close=False).project as project:
-        project.add_round(Round(1, 10, {}))
+        project.rounds.add(Round(1, 10, {}))
     start(table, changes={"seed": 1})
     with pytest.raises(ProjectError, match="was begun with --seed 1"):
         start(table, changes={"seed": 2})
@@ -167,7 +167,7 @@ def test_a_project_begins_and_continues_in_either_database(table, place):
     start(table, store=place, changes={"batch": 4})
     with start(table, store=place, close=False).project as project:
         assert project.settings.batch == 4
-        assert project.count_items() == 20
+        assert project.items.count() == 20
 
 
 def test_every_call_works_on_either_database(table, place, app_of):

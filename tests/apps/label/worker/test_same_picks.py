@@ -24,7 +24,7 @@ def plain_picks(items=300, rounds=ROUNDS, batch=10, audit=0.1, seed=5):
 
 def batch_of(person, project):
     """Return the picks that the session of the last round asked for, as they come in the queue."""
-    asked = read_saved(project.last_round().session).asked
+    asked = read_saved(project.rounds.last().session).asked
     return [pick for pick in person.look(30) if pick.item in asked]
 
 
@@ -33,7 +33,7 @@ def test_each_round_asks_what_a_plain_session_asks(make_project):
     person, worker = Person(project, Y), Worker(project)
     asked, drawn = plain_picks()
     for number in range(1, ROUNDS + 1):
-        run_until(worker, lambda number=number: project.last_round_number() == number)
+        run_until(worker, lambda number=number: project.rounds.last_number() == number)
         picks = batch_of(person, project)
         own = [item for item in asked[number - 1] if item not in drawn[number - 1]]
         assert [pick.item for pick in picks if pick.origin != "audit"] == own
@@ -47,13 +47,13 @@ def test_a_worker_that_was_killed_between_rounds_continues_with_the_same_picks(m
     asked, _ = plain_picks()
     for number in range(1, ROUNDS + 1):
         process = start_worker(project)
-        wait_until(lambda number=number: project.last_round_number() == number)
+        wait_until(lambda number=number: project.rounds.last_number() == number)
         if number % 2:  # also in the middle of a batch
             person.label(asked[number - 1][:4])
         process.kill()
         process.wait()
         picks = batch_of(person, project)
-        rest = [item for item in asked[number - 1] if item not in project.labels()]
+        rest = [item for item in asked[number - 1] if item not in project.answers.labels()]
         assert sorted(pick.item for pick in picks) == sorted(rest)
         person.label(rest)
 
@@ -65,7 +65,7 @@ def test_labels_that_came_before_the_vectors_are_told_and_count_as_drawn(make_pr
     first = person.look(20)
     assert {pick.origin for pick in first} == {"random"}
     person.label(pick.item for pick in first)
-    run_until(worker, lambda: project.last_round_number() == 1)
-    report = project.last_round().report
+    run_until(worker, lambda: project.rounds.last_number() == 1)
+    report = project.rounds.last().report
     assert report["labels"] == 20
     assert report["accuracy"]["drawn"] == 20

@@ -67,16 +67,16 @@ def test_a_simulated_person_gets_the_model_of_a_plain_session(data, tmp_path):
         person, worker = Person(project, labels), Worker(project)
         session = cusal.Session(vectors(), PoolClassifier(), audit=0.1, seed=11)
         for number in range(1, ROUNDS + 1):
-            run_until(worker, lambda number=number: project.last_round_number() == number, seconds=300)
+            run_until(worker, lambda number=number: project.rounds.last_number() == number, seconds=300)
             picks = worker.learning.asked
             query = session.ask(10)
             assert picks == query.indices.tolist()
             assert set(picks) <= {pick.item for pick in person.look(11)}
             person.label(picks)
             session.tell(query.indices, labels[query.indices])
-        run_until(worker, lambda: project.last_round_number() == ROUNDS + 1, seconds=300)
+        run_until(worker, lambda: project.rounds.last_number() == ROUNDS + 1, seconds=300)
         own, open_items = worker.learning.session, session.pool.open
-        report = project.last_round().report
+        report = project.rounds.last().report
     predicted = own.predict(own.items[open_items])
     assert (predicted == session.predict(session.items[open_items])).all()
     truth = (predicted == labels[open_items]).mean()

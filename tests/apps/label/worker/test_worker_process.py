@@ -42,7 +42,7 @@ def test_a_worker_whose_parent_was_killed_ends(make_project):
     parent = subprocess.Popen([sys.executable, "-c", PARENT, project.place], stdout=subprocess.PIPE, text=True)
     pid = int(parent.stdout.readline())
     try:
-        wait_until(lambda: project.last_round_number() == 1)
+        wait_until(lambda: project.rounds.last_number() == 1)
         parent.kill()
         wait_until(lambda: not is_running(pid), seconds=10)
     finally:
@@ -57,7 +57,9 @@ def test_a_worker_whose_parent_was_killed_ends(make_project):
 def test_an_idle_worker_hardly_uses_the_processor(make_project, start_worker):
     project = make_project()
     process = start_worker(project)
-    wait_until(lambda: project.status().get("worker", {}).get("state") == "idle" and project.last_round_number() == 1)
+    wait_until(
+        lambda: project.status.all().get("worker", {}).get("state") == "idle" and project.rounds.last_number() == 1
+    )
     before, began = processor_seconds(process.pid), time.monotonic()
     time.sleep(3)
     used = (processor_seconds(process.pid) - before) / (time.monotonic() - began)
@@ -67,19 +69,19 @@ def test_an_idle_worker_hardly_uses_the_processor(make_project, start_worker):
 def test_the_status_says_what_the_worker_does(make_project, start_worker):
     project = make_project()
     process = start_worker(project)
-    wait_until(lambda: project.last_round_number() == 1)
-    wait_until(lambda: project.status()["worker"]["state"] == "idle")
-    assert project.status()["worker"]["pid"] == process.pid
-    assert project.status()["features"]["done"] == 300
+    wait_until(lambda: project.rounds.last_number() == 1)
+    wait_until(lambda: project.status.all()["worker"]["state"] == "idle")
+    assert project.status.all()["worker"]["pid"] == process.pid
+    assert project.status.all()["features"]["done"] == 300
     person = Person(project, Y)
     person.label(pick.item for pick in person.look(10))
-    wait_until(lambda: project.last_round_number() == 2)
+    wait_until(lambda: project.rounds.last_number() == 2)
 
 
 def test_a_polite_end_is_no_error(make_project, start_worker):
     project = make_project()
     process = start_worker(project)
-    wait_until(lambda: project.last_round_number() == 1)
+    wait_until(lambda: project.rounds.last_number() == 1)
     process.send_signal(signal.SIGINT)
     assert process.wait(20) == 0
 
@@ -96,14 +98,14 @@ def test_a_place_without_a_project_is_one_line(tmp_path):
 def test_a_crash_is_written_down_for_the_pages(make_project, start_worker):
     project = make_project()
     process = start_worker(project)
-    wait_until(lambda: project.last_round_number() == 1)
-    with project._writing() as connection:
+    wait_until(lambda: project.rounds.last_number() == 1)
+    with project.database.writing() as connection:
         connection.exec_driver_sql("ALTER TABLE rounds RENAME TO lost")
     person = Person(project, Y)
     person.label(pick.item for pick in person.look(10))
     assert process.wait(30) == 1
-    assert project.status()["worker"]["state"] == "stopped"
-    assert "no such table: rounds" in project.status()["worker"]["message"]
+    assert project.status.all()["worker"]["state"] == "stopped"
+    assert "no such table: rounds" in project.status.all()["worker"]["message"]
 
 
 def test_jobs_run_one_after_the_other_and_errors_are_results():

@@ -24,15 +24,15 @@ class Desk:
 
     def round(self):
         """Let the worker come to rest; return the number of the last round."""
-        before = self.project.last_round_number() or 0
-        run_until(self.worker, lambda: (self.project.last_round_number() or 0) > before)
+        before = self.project.rounds.last_number() or 0
+        run_until(self.worker, lambda: (self.project.rounds.last_number() or 0) > before)
         return before + 1
 
     def rest(self):
         """Let the worker look once more, and return the number of the last round."""
         for _ in range(3):
             self.worker.step()
-        return self.project.last_round_number()
+        return self.project.rounds.last_number()
 
     def answer_batch(self, count=10):
         """Answer the next picks of the batch; return them."""
@@ -50,7 +50,7 @@ class Desk:
         for _ in range(rounds):
             self.answer_batch()
             self.round()
-        return self.project.last_round().report
+        return self.project.rounds.last().report
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_as_many_answers_as_a_batch_holds_are_enough(desk):
     reserve = [pick.item for pick in desk.person.look(100) if pick.item not in desk.worker.learning.asked]
     desk.person.label(reserve[:10])
     assert desk.rest() == 2
-    assert desk.project.last_round().labels == 10
+    assert desk.project.rounds.last().labels == 10
 
 
 def test_skips_undone_labels_and_changed_minds_reach_the_session(desk):
@@ -112,9 +112,9 @@ def test_skips_undone_labels_and_changed_minds_reach_the_session(desk):
     session, places = desk.worker.learning.session, desk.worker.learning.places
     batch = [pick.item for pick in desk.batch()]
     desk.person.label(batch[:6])
-    desk.project.undo("me", str(uuid.uuid4()))  # the label of batch[5]
+    desk.project.answers.undo("me", str(uuid.uuid4()))  # the label of batch[5]
     changed, other, *_ = session.labels
-    desk.project.answer([Answer(str(uuid.uuid4()), int(places.ids[changed]), "me", class_id=7)])
+    desk.project.answers.store([Answer(str(uuid.uuid4()), int(places.ids[changed]), "me", class_id=7)])
     desk.person.skip([int(places.ids[other])], "unsure")
     desk.person.skip(batch[5:])
     desk.rest()
@@ -128,16 +128,16 @@ def test_skips_undone_labels_and_changed_minds_reach_the_session(desk):
 def test_merged_and_deleted_classes_reach_the_session(desk):
     desk.labelled(3)
     change = ClassChange(str(uuid.uuid4()), "me", "merge", class_id=3, into=8)
-    desk.project.change_classes(change)
-    desk.project.change_classes(ClassChange(str(uuid.uuid4()), "me", "delete", class_id=5))
+    desk.project.classes.change(change)
+    desk.project.classes.change(ClassChange(str(uuid.uuid4()), "me", "delete", class_id=5))
     desk.person.labels = np.where(Y == 3, 8, np.where(Y == 5, 0, Y))
     desk.answer_batch()
     desk.round()
     session = desk.worker.learning.session
     ids = desk.worker.learning.places.ids
-    assert {int(ids[place]): label for place, label in session.labels.items()} == desk.project.labels()
-    report = desk.project.last_round().report
-    assert [one["id"] for one in report["classes"]] == [one.id for one in desk.project.classes()]
+    assert {int(ids[place]): label for place, label in session.labels.items()} == desk.project.answers.labels()
+    report = desk.project.rounds.last().report
+    assert [one["id"] for one in report["classes"]] == [one.id for one in desk.project.classes.all()]
 
 
 def test_the_report_says_how_good_the_model_is(desk):
@@ -163,14 +163,14 @@ def test_the_report_says_how_good_the_model_is(desk):
 
 
 def top_of(desk):
-    with np.load(io.BytesIO(desk.project.last_round().predictions), allow_pickle=False) as file:
+    with np.load(io.BytesIO(desk.project.rounds.last().predictions), allow_pickle=False) as file:
         assert file["items"].tolist() == list(range(300))
         return file["top"]
 
 
 def test_predictions_are_those_of_the_session(desk):
     desk.labelled(4)
-    found = desk.project.last_round()
+    found = desk.project.rounds.last()
     with np.load(io.BytesIO(found.predictions), allow_pickle=False) as file:
         columns = {name: file[name] for name in file}
     session = desk.worker.learning.session
@@ -190,7 +190,7 @@ def test_predictions_are_those_of_the_session(desk):
 
 def test_what_is_saved_is_the_session_without_pickles(desk):
     desk.labelled(2)
-    content = desk.project.last_round().session
+    content = desk.project.rounds.last().session
     assert b"pickle" not in content
     saved = read_saved(content)
     assert saved.ids.tolist() == list(range(300))
@@ -201,7 +201,7 @@ def test_what_is_saved_is_the_session_without_pickles(desk):
 
 def test_a_damaged_session_is_built_again_from_the_labels(desk, capsys):
     desk.labelled(3)
-    found = desk.project.last_round()
+    found = desk.project.rounds.last()
     learning = Learning(desk.project, read_saved(b"nonsense"))
     assert learning.saved is None
     assert "The labels are all there" in capsys.readouterr().err
@@ -209,7 +209,7 @@ def test_a_damaged_session_is_built_again_from_the_labels(desk, capsys):
     desk.worker = Worker(desk.project)
     desk.worker.saved = desk.worker.learning.saved = broken
     desk.round()
-    report = desk.project.last_round().report
+    report = desk.project.rounds.last().report
     assert report["labels"] == 30
     assert report["accuracy"]["drawn"] == 2
 
@@ -219,7 +219,7 @@ def test_the_last_items_can_be_asked_for(make_project):
     desk.labelled(2)
     assert len(desk.answer_batch()) == 5
     desk.round()
-    report = desk.project.last_round().report
+    report = desk.project.rounds.last().report
     assert report["labels"] == 25
     assert report["accuracy"] is None
     assert report["stopping"]["stop"]
@@ -231,8 +231,8 @@ def test_labels_of_one_class_are_no_reason_to_fail(desk):
     desk.person.labels = np.zeros(300, dtype=int)
     desk.answer_batch()
     desk.round()
-    assert desk.project.status()["worker"]["state"] != "trouble"
-    assert desk.project.last_round().report["accuracy"] is None
+    assert desk.project.status.all()["worker"]["state"] != "trouble"
+    assert desk.project.rounds.last().report["accuracy"] is None
     assert [pick.origin for pick in desk.batch()] == ["cold"] * 10
 
 
@@ -265,22 +265,22 @@ def test_a_model_that_fails_is_said_and_tried_again_with_the_next_batch(make_pro
     queue = [pick.item for pick in desk.person.look(100)]
     desk.answer_batch()
     assert desk.rest() == 1
-    status = desk.project.status()["worker"]
+    status = desk.project.status.all()["worker"]
     assert status["state"] == "trouble"
     assert status["message"] == ("The model could not learn from the last labels: RuntimeError: I need more labels")
     rest = desk.person.look(100)
-    left = [item for item in queue if item not in desk.project.labels()]
+    left = [item for item in queue if item not in desk.project.answers.labels()]
     assert [pick.item for pick in rest][: len(left)] == left
     desk.person.label(pick.item for pick in rest[:10])
     assert desk.rest() == 2
-    assert desk.project.status()["worker"]["state"] == "idle"
-    assert desk.project.last_round().labels == 20
+    assert desk.project.status.all()["worker"]["state"] == "idle"
+    assert desk.project.rounds.last().labels == 20
 
 
 def test_a_model_that_cannot_be_imported_is_said(make_project):
     desk = Desk(make_project(model="nowhere:Model"))
-    run_until(desk.worker, lambda: desk.project.status().get("worker", {}).get("state") == "trouble")
-    assert "there is no module 'nowhere'" in desk.project.status()["worker"]["message"]
+    run_until(desk.worker, lambda: desk.project.status.all().get("worker", {}).get("state") == "trouble")
+    assert "there is no module 'nowhere'" in desk.project.status.all()["worker"]["message"]
     assert len(desk.person.look(10)) == 10
 
 
@@ -288,17 +288,17 @@ def test_new_items_join_at_the_next_round(make_project, tmp_path):
     desk = Desk(make_project(items=250))
     desk.labelled(2)
     np.save(tmp_path / "vectors.npy", X[:300].astype(np.float32))
-    desk.project.add_items(NewItem(f"{i}", f"digit number {i}") for i in range(250, 300))
+    desk.project.items.add(NewItem(f"{i}", f"digit number {i}") for i in range(250, 300))
     desk.worker._looked = 0.0
     run_until(desk.worker, lambda: len(desk.worker.learning.places) == 300)
     desk.answer_batch()
     desk.round()
     assert len(desk.worker.learning.session.pool) == 300
-    assert read_saved(desk.project.last_round().session).ids.tolist() == list(range(300))
+    assert read_saved(desk.project.rounds.last().session).ids.tolist() == list(range(300))
     again = Desk(desk.project)
     again.answer_batch()
     again.round()
-    assert again.project.last_round().labels == 40
+    assert again.project.rounds.last().labels == 40
 
 
 SLOW = []  # how many items each call brought
@@ -339,7 +339,7 @@ def test_of_many_items_a_sample_is_used_and_labelled_ones_join(make_project):
     run_until(desk.worker, lambda: len(learning.places) == 103)
     desk.answer_batch()
     desk.round()
-    assert desk.project.last_round().labels == 23
+    assert desk.project.rounds.last().labels == 23
     assert len(again_sampled(desk)) == 103
 
 
@@ -353,20 +353,20 @@ def again_sampled(desk):
 def test_thousands_of_known_labels_get_a_model_that_scales(make_project, monkeypatch):
     monkeypatch.setattr("cusal.apps.label.worker.heads.MOST_FOR_KERNEL", 50)
     project = make_project()
-    project.import_labels((f"{i}", str(Y[i])) for i in range(100))
+    project.answers.import_labels((f"{i}", str(Y[i])) for i in range(100))
     desk = Desk(project)
     desk.round()
     assert type(desk.worker.learning.session.model).__name__ == "Pipeline"
-    assert project.last_round().report["labels"] == 100
+    assert project.rounds.last().report["labels"] == 100
 
 
 def test_new_items_without_vectors_stay_outside_and_the_status_says_why(make_project):
     desk = Desk(make_project(items=250))
     desk.labelled(1)
-    desk.project.add_items(NewItem(f"{i}", f"digit number {i}") for i in range(250, 300))
+    desk.project.items.add(NewItem(f"{i}", f"digit number {i}") for i in range(250, 300))
     desk.worker._looked = 0.0
-    run_until(desk.worker, lambda: "error" in desk.project.status()["features"])
-    assert "there are 300 items; give a row for each" in desk.project.status()["features"]["error"]
+    run_until(desk.worker, lambda: "error" in desk.project.status.all()["features"])
+    assert "there are 300 items; give a row for each" in desk.project.status.all()["features"]["error"]
     desk.answer_batch()
     desk.round()
-    assert desk.project.last_round().labels == 20
+    assert desk.project.rounds.last().labels == 20

@@ -35,7 +35,7 @@ def open_project(tmp_path):
     def make(kind, items, classes=("a", "b", "c"), **settings):
         project = Project.create(tmp_path / f"{kind}.cusal.db", Settings("Things", kind, **settings))
         opened.append(project)
-        project.add_items(items)
+        project.items.add(items)
         add_classes(project, classes)
         return project
 
@@ -47,16 +47,16 @@ def open_project(tmp_path):
 def begun(project):
     """Return a worker whose first round is written."""
     worker = Worker(project)
-    run_until(worker, lambda: project.last_round_number() is not None)
+    run_until(worker, lambda: project.rounds.last_number() is not None)
     return worker
 
 
 def answer(project, worker, labels, rounds=1):
     person = Person(project, labels)
     for _ in range(rounds):
-        number = project.last_round_number()
+        number = project.rounds.last_number()
         person.label(worker.learning.asked)
-        run_until(worker, lambda number=number: project.last_round_number() > number)
+        run_until(worker, lambda number=number: project.rounds.last_number() > number)
 
 
 def test_texts_are_tf_idf_rows_at_once(open_project):
@@ -66,8 +66,8 @@ def test_texts_are_tf_idf_rows_at_once(open_project):
     assert issparse(items)
     assert (items != TextFeatures().fit_transform(sentences())).nnz == 0
     answer(project, worker, TEXT_LABELS, rounds=2)
-    assert project.last_round().report["accuracy"]["estimate"] > 0.5
-    assert project.status()["features"] | {"at": 0} == {"name": "tfidf", "done": 90, "total": 90, "at": 0}
+    assert project.rounds.last().report["accuracy"]["estimate"] > 0.5
+    assert project.status.all()["features"] | {"at": 0} == {"name": "tfidf", "done": 90, "total": 90, "at": 0}
 
 
 @pytest.mark.needs("torch")
@@ -80,17 +80,17 @@ def test_the_session_moves_from_tf_idf_to_sentence_vectors_and_keeps_its_labels(
     jobs = []
     run_until(worker, lambda: len(jobs) == 1)
     held(*jobs.pop())
-    run_until(worker, lambda: project.last_round_number() == 1)
+    run_until(worker, lambda: project.rounds.last_number() == 1)
     assert worker.learning.name == "tfidf"
     answer(project, worker, TEXT_LABELS, rounds=2)
     before = worker.learning.session
     held(*jobs.pop())
-    run_until(worker, lambda: worker.learning.name == "minilm" and project.last_round_number() == 4)
+    run_until(worker, lambda: worker.learning.name == "minilm" and project.rounds.last_number() == 4)
     after = worker.learning.session
     assert after.labels == before.labels
     assert after.items.shape == (90, 384)
-    assert project.last_round().report["features"] == "minilm"
-    assert project.last_round().report["accuracy"]["drawn"] == 1
+    assert project.rounds.last().report["features"] == "minilm"
+    assert project.rounds.last().report["accuracy"]["drawn"] == 1
     again = Worker(project)
     run_until(again, lambda: again.learning.session is not None)
     assert again.learning.name == "minilm"  # what is on disk is used from the start
@@ -133,13 +133,13 @@ def test_images_get_vectors_and_broken_files_are_set_aside(tmp_path, monkeypatch
     add_classes(project, map(str, range(10)))
     worker = begun(project)
     assert worker.learning.name == "efficientnet_lite0-96"
-    assert project.item_ids("broken").tolist() == [7]
-    assert project.item(7).note == "The file is no image, or of a format that is not supported."
-    assert project.item_ids("missing").tolist() == [9]
+    assert project.items.ids("broken").tolist() == [7]
+    assert project.items.get(7).note == "The file is no image, or of a format that is not supported."
+    assert project.items.ids("missing").tolist() == [9]
     assert worker.learning.places.ids.tolist() == [i for i in range(60) if i not in (7, 9)]
     answer(project, worker, Y, rounds=2)
-    items, labels = worker.learning.session.items, project.labels()
-    assert project.status()["features"]["done"] == 60
+    items, labels = worker.learning.session.items, project.answers.labels()
+    assert project.status.all()["features"]["done"] == 60
     gone = next(iter(labels))
     (folder / f"{gone:02d}.png").unlink()  # a labelled image; its vector is remembered
     again = Worker(project)
@@ -183,8 +183,8 @@ def ragged(texts):
 def test_without_vectors_the_queue_stays_in_random_order_and_the_status_says_why(open_project, features, message):
     project = open_project("text", [NewItem(f"{i}", text) for i, text in enumerate(sentences())], features=features)
     worker = Worker(project)
-    run_until(worker, lambda: project.status().get("worker", {}).get("state") == "trouble")
-    assert re.search(message, project.status()["worker"]["message"])
+    run_until(worker, lambda: project.status.all().get("worker", {}).get("state") == "trouble")
+    assert re.search(message, project.status.all()["worker"]["message"])
     person = Person(project, TEXT_LABELS)
     run_until(worker, lambda: len(person.look(10)) == 10)
     assert {pick.origin for pick in person.look(10)} == {"random"}
@@ -206,6 +206,6 @@ def test_the_rest_of_a_large_table_is_read_first(tmp_path):
     project.change_settings(features="tfidf")
     assert not read_in(project, source, limit=20).finished
     worker = begun(project)
-    assert project.count_items() == len(worker.learning.places) == 90
-    assert project.status()["items"]["finished"]
+    assert project.items.count() == len(worker.learning.places) == 90
+    assert project.status.all()["items"]["finished"]
     project.close()

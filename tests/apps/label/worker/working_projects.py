@@ -22,22 +22,22 @@ class Person:
 
     def look(self, count=10):
         """Return the next picks of the queue, without holding them."""
-        picks = self.project.next_picks(self.name, count)
-        self.project.release(self.name, [pick.item for pick in picks])
+        picks = self.project.queue.next_picks(self.name, count)
+        self.project.queue.release(self.name, [pick.item for pick in picks])
         return picks
 
     def label(self, items):
         """Answer items; all outcomes must be stored."""
         answers = [Answer(str(uuid.uuid4()), int(i), self.name, class_id=int(self.labels[i])) for i in items]
-        assert all(outcome.stored for outcome in self.project.answer(answers))
+        assert all(outcome.stored for outcome in self.project.answers.store(answers))
 
     def skip(self, items, kind="skip"):
-        self.project.answer([Answer(str(uuid.uuid4()), int(i), self.name, kind) for i in items])
+        self.project.answers.store([Answer(str(uuid.uuid4()), int(i), self.name, kind) for i in items])
 
 
 def add_classes(project, names):
     for name in names:
-        project.change_classes(ClassChange(str(uuid.uuid4()), "me", "add", name=name))
+        project.classes.change(ClassChange(str(uuid.uuid4()), "me", "add", name=name))
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def make_project(tmp_path):
         given = {"features": str(vectors), "audit": 0.1, "seed": 5} | settings
         project = Project.create(tmp_path / place, Settings("Digits", "text", **given))
         opened.append(project)
-        project.add_items(NewItem(f"{i}", f"digit number {i}") for i in range(items))
+        project.items.add(NewItem(f"{i}", f"digit number {i}") for i in range(items))
         add_classes(project, map(str, range(10)))
         return project
 
@@ -72,7 +72,7 @@ def run_until(worker, condition, seconds=60.0):
     """Let a worker of this process work until a condition holds."""
     give_up = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < give_up, f"this never happened: {worker.project.status()}"
+        assert time.monotonic() < give_up, f"this never happened: {worker.project.status.all()}"
         if not worker.step():
             time.sleep(0.005)
 

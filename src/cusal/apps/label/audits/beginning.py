@@ -27,7 +27,7 @@ def begin_audit(project: Project, source: Source) -> ReadIn:
     Called again, it completes what a killed start has left undone.
     """
     assert isinstance(source, PredictionRows)
-    known = project.status().get("items", {}).get("fingerprint")
+    known = project.status.all().get("items", {}).get("fingerprint")
     if known is not None and known != source.fingerprint():
         raise ProjectError(
             f"the predictions in {project.settings.data} are others than when {project.place} was begun, and other "
@@ -41,27 +41,27 @@ def begin_audit(project: Project, source: Source) -> ReadIn:
 
 def _write_beginning(project: Project, table: PredictionTable) -> None:
     """Write the classes, the predictions and the order, unless they are there."""
-    if project.last_round_number() is None:
+    if project.rounds.last_number() is None:
         names = sorted(set(table.labels), key=natural)
-        if not project.classes():
-            project.bring_classes([*names, WRONG if WRONG not in names else f"{WRONG} 2"])
+        if not project.classes.all():
+            project.classes.bring([*names, WRONG if WRONG not in names else f"{WRONG} 2"])
         _write_round(project, table, {name: number for number, name in enumerate(names)})
 
 
 def _fill_queue(project: Project) -> None:
     """Ask for the next items of the order."""
-    found = project.predictions()
+    found = project.rounds.predictions()
     if found is None:
         raise ProjectError(f"{project.place} holds no predictions to check; begin another project by --store.")
     order = found.items[np.argsort(found.margin, kind="stable")]
-    done = np.array([*project.labels(), *project.skipped()], dtype=np.int64)
-    usable = order[np.isin(order, project.item_ids("ok")) & ~np.isin(order, done)]
-    project.put_queue([Pick(int(item), "audit", REASON) for item in usable[:LENGTH]], round=1)
+    done = np.array([*project.answers.labels(), *project.answers.skipped()], dtype=np.int64)
+    usable = order[np.isin(order, project.items.ids("ok")) & ~np.isin(order, done)]
+    project.queue.put([Pick(int(item), "audit", REASON) for item in usable[:LENGTH]], round=1)
 
 
 def _write_round(project: Project, table: PredictionTable, classes: dict[str, int]) -> None:
     """Write the only round; positions in the audit are the ids of the items."""
-    keys = project.find_keys(table.ids)
+    keys = project.items.find(table.ids)
     rows = np.argsort([keys[one] for one in table.ids], kind="stable")  # a killed start may have met another order
     ids, labels = [table.ids[row] for row in rows.tolist()], [table.labels[row] for row in rows.tolist()]
     confidence = np.array(table.confidence)[rows]
@@ -70,4 +70,4 @@ def _write_round(project: Project, table: PredictionTable, classes: dict[str, in
     places[audit.ask(len(ids))] = np.arange(len(ids))
     top = np.array([classes[label] for label in labels], dtype=np.int32)
     made = Predictions(np.arange(len(ids)), top, top, confidence.astype(np.float32), places)
-    project.add_round(Round(1, 0, {}, made.to_bytes(), audit.to_bytes()))
+    project.rounds.add(Round(1, 0, {}, made.to_bytes(), audit.to_bytes()))

@@ -22,7 +22,7 @@ class Checking:
     """
 
     def __init__(self, project: Project) -> None:
-        found, wrong = project.last_round(), project.settings.wrong_class
+        found, wrong = project.rounds.last(), project.settings.wrong_class
         if wrong is None or found is None or found.session is None:
             raise ProjectError(f"{project.place} holds no audit; begin one with `cusal label PREDICTIONS --audit`.")
         self.project, self.wrong = project, wrong
@@ -34,8 +34,8 @@ class Checking:
         A label that differs from the prediction, or "wrong", is an error; what people passed over, and items whose
         file is gone or broken, are unknown.
         """
-        audit, names = self._unchecked.as_after(0), self.project.class_names()
-        labels = self.project.labels()
+        audit, names = self._unchecked.as_after(0), self.project.classes.names()
+        labels = self.project.answers.labels()
         named = {item: names[label] for item, label in labels.items() if label != self.wrong}
         wrong = [item for item, label in labels.items() if label == self.wrong]
         if named:
@@ -48,5 +48,5 @@ class Checking:
         return audit
 
     def _unknown(self) -> list[int]:
-        aside = np.setdiff1d(np.arange(self.project.count_items()), self.project.item_ids("ok"))
-        return [*self.project.skipped(), *np.setdiff1d(aside, self.project.skipped()).tolist()]
+        aside = np.setdiff1d(np.arange(self.project.items.count()), self.project.items.ids("ok"))
+        return [*self.project.answers.skipped(), *np.setdiff1d(aside, self.project.answers.skipped()).tolist()]

@@ -65,14 +65,14 @@ class _Rows:
 
     def __init__(self, project: Project, audit: Audit) -> None:
         self.project, self.answers, self.true = project, audit.answers, audit.true_labels
-        found = project.predictions()
+        found = project.rounds.predictions()
         assert found is not None
         self.predicted = audit.predicted.tolist()
         self.confidence = np.where(np.isnan(found.confidence), np.nan, audit.confidence)
         self.chances = audit.calibrated()
         self.people: dict[int, list[str]] = {}
         self.times: dict[int, float] = {}
-        for answer in project.answers():
+        for answer in project.answers.given():
             self.people.setdefault(answer.item, []).append(answer.person)
             self.times[answer.item] = max(self.times.get(answer.item, 0.0), answer.at or 0.0)
 
@@ -81,7 +81,7 @@ class _Rows:
         items = range(start, stop)
         confidence = self.confidence[start:stop].tolist()
         return {
-            "id": [item.key for item in self.project.items(items)],
+            "id": [item.key for item in self.project.items.of(items)],
             "predicted": self.predicted[start:stop],
             "confidence": [None if value != value else value for value in confidence],
             "label": [self._label(item) for item in items],

@@ -28,8 +28,8 @@ FEATURES = {
 
 def make_card(project: Project, model: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the card of a project; `model` holds `features`, `classifier`, `labels`, `accuracy` and `calibration`."""
-    settings, answers, labels = project.settings, project.answers(), project.labels()
-    given, agreement = [answer for answer in answers if answer.kind == "label"], project.agreement()
+    settings, answers, labels = project.settings, project.answers.given(), project.answers.labels()
+    given, agreement = [answer for answer in answers if answer.kind == "label"], project.answers.agreement()
     times = sorted(answer.at for answer in given if answer.at is not None)
     people: dict[str, int] = {}
     for answer in given:
@@ -38,9 +38,9 @@ def make_card(project: Project, model: Mapping[str, Any] | None) -> dict[str, An
         "title": settings.title,
         "kind": settings.kind,
         "written": moment(time.time()),
-        "data": {"name": Path(settings.data).name} | {state: project.count_items(state) for state in STATES},
+        "data": {"name": Path(settings.data).name} | {state: project.items.count(state) for state in STATES},
         "classes": [
-            {"name": one.name, "labels": one.labels, "description": one.description} for one in project.classes()
+            {"name": one.name, "labels": one.labels, "description": one.description} for one in project.classes.all()
         ],
         "labels": {
             "items": len(labels),

@@ -102,12 +102,12 @@ class ProjectModel:
                 probs[np.flatnonzero(~inside)[made.has]] = self.model.classifier.classify(made.matrix)
             known = ~np.isnan(probs[:, 0])
             if known.any():
-                yield Predicted(project.items(some[known].tolist()), probs[known])
+                yield Predicted(project.items.of(some[known].tolist()), probs[known])
 
 
 def model_of_project(project: Project, tell: Tell) -> ProjectModel | None:
     """Return the model of a project, fitted to all labels; where there is none, say so and return None."""
-    last, settings = project.last_round(), project.settings
+    last, settings = project.rounds.last(), project.settings
     saved = None if last is None else read_saved(last.session)
     if saved is None:
         tell(NO_MODEL)
@@ -115,12 +115,12 @@ def model_of_project(project: Project, tell: Tell) -> ProjectModel | None:
     places, maker = Places(saved.ids), maker_named(project, settings, saved.vectors)
     with Progress(len(saved.ids), title=f"features {maker.name}", unit="items", always=False) as progress:
         _, vectors = remake_vectors(maker, saved, progress.advance)
-    session = Session.from_bytes(saved.session, vectors, suited_model(settings, len(project.labels())))
-    if not _catch_up(session, project.labels(), places):
+    session = Session.from_bytes(saved.session, vectors, suited_model(settings, len(project.answers.labels())))
+    if not _catch_up(session, project.answers.labels(), places):
         tell(NO_MODEL)
         return None
     session = suited_session(session, settings)
-    names = {one.id: one.name for one in project.classes()}
+    names = {one.id: one.name for one in project.classes.all()}
     return ProjectModel(
         settings,
         model_of(session, vectoriser_of(maker), names),

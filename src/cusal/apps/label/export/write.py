@@ -126,11 +126,11 @@ def _model(project: Project, tell: Tell) -> ProjectModel | None:
 
 def _overview(project: Project, model: ProjectModel | None, written: str) -> Overview:
     predicted = None if model is None else model.classes
-    return Overview(project.settings, tuple(project.classes()), predicted, f"cusal {written}")
+    return Overview(project.settings, tuple(project.classes.all()), predicted, f"cusal {written}")
 
 
 def _feed(sinks: Sequence[known.Sink], project: Project, model: ProjectModel | None) -> None:
-    labels = project.labels()
+    labels = project.answers.labels()
     for answered in answered_items(project, labels):
         for sink in sinks:
             sink.answered(answered)

@@ -86,24 +86,24 @@ class Live:
         return self.refill.next_picks(person, count, exclude, last.predictions, last.number)
 
     def _last_round(self) -> LastRound:
-        number = self.project.last_round_number()
+        number = self.project.rounds.last_number()
         if number is not None and number != self._round.number:
-            found = self.project.last_round()
+            found = self.project.rounds.last()
             if found is not None:
                 self._round = LastRound(found.round, found.labels, Predictions(found.predictions))
         return self._round
 
     def _read_status(self) -> StatusReply:
-        known = self.project.status()
+        known = self.project.status.all()
         features, items, last = known.get("features"), known.get("items"), self._last_round()
         return StatusReply(
             worker=self._worker(known.get("worker", {})),
             features=None if features is None else FeaturesReply.model_validate(features),
-            items=ItemsReply.model_validate(items or {"done": self.project.count_items()}),
+            items=ItemsReply.model_validate(items or {"done": self.project.items.count()}),
             round=last.number,
             labels_seen=last.labels,
             queue=known.get("queue", {}).get("replaced", 0),
-            event=self.project.latest_event() if self.wrong_class is None else _told(known),
+            event=self.project.events.latest() if self.wrong_class is None else _told(known),
         )
 
     def _worker(self, written: dict[str, object]) -> WorkerReply:
@@ -115,20 +115,20 @@ class Live:
 
     def progress(self) -> ProgressReply:
         """Return how much is done."""
-        return ProgressReply.model_validate(self.project.progress())
+        return ProgressReply.model_validate(self.project.answers.progress())
 
     def classes(self) -> list[ClassReply]:
         """Return the active classes in order."""
-        return [ClassReply.model_validate(one, from_attributes=True) for one in self.project.classes()]
+        return [ClassReply.model_validate(one, from_attributes=True) for one in self.project.classes.all()]
 
     def items(self, ids: Sequence[int], *, picks: Iterable[Pick] = (), guesses: bool = False) -> list[ItemReply]:
         """Return items as they are shown, in the order of `ids`, with why they were asked where `picks` says so."""
         chosen = {pick.item: pick for pick in picks}
-        names = self.project.class_names() if chosen else {}
-        active = {one.id for one in self.project.classes()} if guesses else set[int]()
+        names = self.project.classes.names() if chosen else {}
+        active = {one.id for one in self.project.classes.all()} if guesses else set[int]()
         predictions = self.predictions() if guesses else Predictions(None)
         replies = []
-        for item in self.project.items(ids):
+        for item in self.project.items.of(ids):
             reply = ItemReply(
                 id=item.id,
                 key=item.key,

@@ -59,10 +59,10 @@ class Refill:
         -------
         list of Pick
         """
-        picks = self.project.next_picks(person, count, exclude=exclude)
+        picks = self.project.queue.next_picks(person, count, exclude=exclude)
         if len(picks) < count and self._lengthen(predictions, number):
             more = [*exclude, *(pick.item for pick in picks)]
-            picks += self.project.next_picks(person, count - len(picks), exclude=more)
+            picks += self.project.queue.next_picks(person, count - len(picks), exclude=more)
         return picks
 
     def _lengthen(self, predictions: Predictions, number: int) -> bool:
@@ -93,13 +93,13 @@ class Refill:
             if not self._audits:
                 checks = self._rng.choice(predictions.items, round(self.project.settings.audit * len(picks)))
                 picks = with_checks(picks, checks.tolist(), self._rng)
-            added = self.project.lengthen_queue(picks, round=number, most=LENGTH)
+            added = self.project.queue.lengthen(picks, round=number, most=LENGTH)
             if added < LENGTH:
                 self._place += len(rows)
         return added
 
     def _add_at_random(self, number: int) -> int:
-        total = self.project.count_items()
+        total = self.project.items.count()
         drawn = self._rng.permutation(total) if total <= CANDIDATES else self._rng.integers(0, total, CANDIDATES)
         picks = [Pick(item, "random", {"kind": "random"}) for item in drawn.tolist()]
-        return self.project.lengthen_queue(picks, round=number, most=LENGTH)
+        return self.project.queue.lengthen(picks, round=number, most=LENGTH)

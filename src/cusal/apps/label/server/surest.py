@@ -35,8 +35,8 @@ def surest_items(project: Project, predictions: Predictions, class_id: int, coun
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
         items = predictions.items[chunk].tolist()
-        answered = {answer.item for answer in project.answers(items=items)}
-        shown = {item.id for item in project.items(items) if item.state == "ok"} - answered
+        answered = {answer.item for answer in project.answers.given(items=items)}
+        shown = {item.id for item in project.items.of(items) if item.state == "ok"} - answered
         pairs = zip(items, predictions.confidence[chunk].tolist(), strict=True)
         found += [(item, confidence) for item, confidence in pairs if item in shown]
         if len(found) >= count:

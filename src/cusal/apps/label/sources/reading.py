@@ -73,19 +73,19 @@ def read_in(project: Project, source: Source, *, limit: int | None = None) -> Re
     """
     fingerprint = source.fingerprint()
     if fingerprint is not None and _is_read(project, fingerprint):
-        project.import_labels(source.known_labels)
+        project.answers.import_labels(source.known_labels)
         return ReadIn(notes=source.notes())
     rows, added, edited, said = source.rows(), 0, 0, 0.0
-    status = project.status().get("items", {})
+    status = project.status.all().get("items", {})
     before, again = float(status.get("at", 0.0)), bool(status.get("finished"))
-    first, present, done = project.count_items(), _Present(), 0
+    first, present, done = project.items.count(), _Present(), 0
     while chunk := list(islice(rows, CHUNK if limit is None else min(CHUNK, limit - done))):
         if first:
-            known = project.find_keys(row.key for row in chunk)
+            known = project.items.find(row.key for row in chunk)
             former = _edited(project, source, chunk, known)
             edited += len(former)
             present.add(set(known.values()) - set(former))
-        added += project.add_items(chunk)
+        added += project.items.add(chunk)
         done += len(chunk)
         if time.monotonic() > said + STATUS_SECONDS:
             said = time.monotonic()
@@ -94,21 +94,21 @@ def read_in(project: Project, source: Source, *, limit: int | None = None) -> Re
     if more:
         _say(project, source, done)
         return ReadIn(added - edited, edited=edited, again=again, finished=False, notes=source.notes())
-    project.import_labels(source.known_labels)
+    project.answers.import_labels(source.known_labels)
     present.add(range(first, first + added))
     missing, back = _mark(project, present, source.kind if source.kind == "image" else "row")
     changed = _try_again(project, since=before) if source.kind == "image" else 0
     value = {"done": done, "total": done, "finished": True, "fingerprint": fingerprint}
-    project.set_status("items", value | {"notes": source.notes()})
+    project.status.set("items", value | {"notes": source.notes()})
     return ReadIn(added - edited, missing, back, changed, edited, again, notes=source.notes())
 
 
 def _edited(project: Project, source: Source, rows: Sequence[NewItem], known: dict[str, int]) -> list[int]:
     """Set items aside whose rows have changed under their ids, and return them."""
     met = [row for row in rows if row.key in known]
-    items = project.items(known[row.key] for row in met)
+    items = project.items.of(known[row.key] for row in met)
     edited = [item.id for item, row in zip(items, met, strict=True) if source.is_changed(item, row)]
-    project.retire_items(edited, CHANGED)
+    project.items.retire(edited, CHANGED)
     return edited
 
 
@@ -132,19 +132,19 @@ class _Present:
 
 
 def _mark(project: Project, present: _Present, kind: str) -> tuple[int, int]:
-    here, gone = project.item_ids("ok"), project.item_ids("missing")
+    here, gone = project.items.ids("ok"), project.items.ids("missing")
     missing, back = here[~present.holds(here)], gone[present.holds(gone)]
-    project.mark_items(missing.tolist(), "missing", MISSING[kind])
-    project.mark_items(back.tolist(), "ok")
+    project.items.mark_many(missing.tolist(), "missing", MISSING[kind])
+    project.items.mark_many(back.tolist(), "ok")
     return len(missing), len(back)
 
 
 def _try_again(project: Project, *, since: float) -> int:
     """Mark broken items as usable whose files were changed; one that is still broken is found out once more."""
     folder = project.settings.folder
-    broken = project.items(project.item_ids("broken").tolist())
+    broken = project.items.of(project.items.ids("broken").tolist())
     changed = [item.id for item in broken if _changed_at(folder / item.file) >= since]
-    project.mark_items(changed, "ok")
+    project.items.mark_many(changed, "ok")
     return len(changed)
 
 
@@ -158,11 +158,11 @@ def _changed_at(path: Path) -> float:
 
 
 def _is_read(project: Project, fingerprint: list[object]) -> bool:
-    said = project.status().get("items", {})
+    said = project.status.all().get("items", {})
     return bool(said.get("finished")) and said.get("fingerprint") == fingerprint
 
 
 def _say(project: Project, source: Source, done: int) -> None:
     share = source.share
     total = round(done / share) if share else None
-    project.set_status("items", {"done": done, "total": total, "finished": False})
+    project.status.set("items", {"done": done, "total": total, "finished": False})

@@ -24,45 +24,31 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cusal.apps.label.store.connection import Connected
 from cusal.apps.label.store.schema import ANSWERS, LABELS
 
 Votes = Mapping[str, int]  # the class that each person gave to one item
 
 
-class Agreement(Connected):
-    """How far people agree."""
-
-    def agreement(self) -> dict[str, Any]:
-        """Return how far people agree on the items that several of them labelled.
-
-        Returns
-        -------
-        dict
-            `items` with two labels or more and how many of these are `disagreements`, Krippendorff's `alpha`, `pairs`
-            of people (`people`, `items` in common, share of `agreement`, Cohen's `kappa`), and for each of `people`
-            the `items` that others labelled too and the share of `agreement` with the majority of the others. Figures
-            that nothing can be told about are None.
-        """
-        several = sa.select(ANSWERS.c.item).where(ANSWERS.c.kind == "label")
-        several = several.group_by(ANSWERS.c.item).having(sa.func.count() > 1)
-        query = sa.select(ANSWERS.c.item, ANSWERS.c.person, ANSWERS.c["class"])
-        query = query.where(ANSWERS.c.kind == "label", ANSWERS.c.item.in_(several))
-        disputed = sa.select(sa.func.count()).select_from(LABELS).where(LABELS.c.disagree)
-        votes: dict[int, dict[str, int]] = defaultdict(dict)
-        with self._reading() as connection:
-            for item, person, class_id in connection.execute(query):
-                votes[item][person] = class_id
-            disagreements = connection.scalar(disputed)
-        given = list(votes.values())
-        people = sorted({person for one in given for person in one})
-        return {
-            "items": len(given),
-            "disagreements": disagreements,
-            "alpha": krippendorff_alpha(given),
-            "pairs": [_pair(given, first, second) for first, second in _pairs(given)],
-            "people": {person: _with_the_others(given, person) for person in people},
-        }
+def agreement_of(connection: sa.Connection) -> dict[str, Any]:
+    """Return how far people agree, as `Answers.agreement` says."""
+    several = sa.select(ANSWERS.c.item).where(ANSWERS.c.kind == "label")
+    several = several.group_by(ANSWERS.c.item).having(sa.func.count() > 1)
+    query = sa.select(ANSWERS.c.item, ANSWERS.c.person, ANSWERS.c["class"])
+    query = query.where(ANSWERS.c.kind == "label", ANSWERS.c.item.in_(several))
+    disputed = sa.select(sa.func.count()).select_from(LABELS).where(LABELS.c.disagree)
+    votes: dict[int, dict[str, int]] = defaultdict(dict)
+    for item, person, class_id in connection.execute(query):
+        votes[item][person] = class_id
+    disagreements = connection.scalar(disputed)
+    given = list(votes.values())
+    people = sorted({person for one in given for person in one})
+    return {
+        "items": len(given),
+        "disagreements": disagreements,
+        "alpha": krippendorff_alpha(given),
+        "pairs": [_pair(given, first, second) for first, second in _pairs(given)],
+        "people": {person: _with_the_others(given, person) for person in people},
+    }
 
 
 def cohen_kappa(first: list[int], second: list[int]) -> float | None:

@@ -2,30 +2,36 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import sqlalchemy as sa
 
 from cusal.apps.label.store import counters
+from cusal.apps.label.store.agreement import agreement_of
 from cusal.apps.label.store.answer_book import AnswerBook, Standing, standing_to_json
 from cusal.apps.label.store.class_list import ClassList
-from cusal.apps.label.store.connection import Connected, among
+from cusal.apps.label.store.connection import Part, among
 from cusal.apps.label.store.journal import NewEvents, known_uuids
+from cusal.apps.label.store.known_labels import take_in
 from cusal.apps.label.store.prepared import Prepared, listed, one_of
 from cusal.apps.label.store.records import ANSWERS as KINDS
-from cusal.apps.label.store.records import Answer, Outcome
+from cusal.apps.label.store.records import Answer, Outcome, Undone
 from cusal.apps.label.store.schema import ANSWERS, EVENTS, ITEMS, LABELS
 from cusal.apps.label.store.setting_lines import read_setting
+from cusal.apps.label.store.undo import undo_last
 from cusal.apps.label.store.words import checked, checked_person, fault, person_fault
 from cusal.errors import ProjectError
+
+CHUNK = 5_000  # labels taken in at a time
 
 _EXISTING = Prepared(lambda database: sa.select(ITEMS.c.id).where(one_of(database, ITEMS.c.id, "ids")))
 
 
-class Answers(Connected):
+class Answers(Part):
     """The answers of all people, and what follows from them."""
 
-    def answer(self, answers: Sequence[Answer]) -> list[Outcome]:
+    def store(self, answers: Sequence[Answer]) -> list[Outcome]:
         """Store answers in their order, in one transaction.
 
         An answer replaces the one that the same person gave to the same item before. One that was stored already, by
@@ -91,7 +97,7 @@ class Answers(Connected):
         with self._reading() as connection:
             return {int(name): value for name, value in counters.read(connection, "class").items() if value}
 
-    def answers(self, items: Iterable[int] | None = None, person: str | None = None) -> list[Answer]:
+    def given(self, items: Iterable[int] | None = None, person: str | None = None) -> list[Answer]:
         """Return the present answers, of some items or of one person, oldest first.
 
         Parameters
@@ -162,6 +168,71 @@ class Answers(Connected):
         usable = items.get("ok", 0)
         aside = sum(items.values()) - usable
         return {"items": usable, "aside": aside, **done, "budget": budget, "by_person": by_person}
+
+    def import_labels(self, labels: Iterable[tuple[str, str]]) -> int:
+        """Take in labels from elsewhere as answers of the person "import"; missing classes are added.
+
+        A label that was taken in before is left alone, also if somebody has changed or removed it since. Keys of
+        which the project has no item are passed over.
+
+        Parameters
+        ----------
+        labels : iterable of (str, str)
+            Keys of items and names of classes.
+
+        Returns
+        -------
+        int
+            The number of labels that were new.
+        """
+        stored, rest = 0, iter(labels)
+        while chunk := dict(islice(rest, CHUNK)):
+            with self._writing() as connection:
+                stored += take_in(connection, chunk)
+        return stored
+
+    def undo(self, person: str, uuid: str, *, of: str | None = None) -> Undone | None:
+        """Take back what a person did last: an answer, labels of many items, or a change of the classes.
+
+        What was before is restored, as far as nobody else has changed it since. Events that were undone are passed
+        over, so that calling again goes back further. The adding of a class that has labels by now is passed over too.
+
+        Parameters
+        ----------
+        person : str
+            Who wants to step back; events of others are not touched.
+        uuid : str
+            Of this step; one that is known already returns what it did.
+        of : str, optional
+            "labels" passes over changes of the classes, "classes" everything else. By default the latest event of any
+            kind is taken back.
+
+        Returns
+        -------
+        Undone or None
+            None where there is nothing to undo.
+
+        Raises
+        ------
+        UnknownName
+            If `of` is neither "labels" nor "classes".
+        """
+        with self._writing() as connection:
+            return undo_last(connection, person, uuid, of)
+
+    def agreement(self) -> dict[str, Any]:
+        """Return how far people agree on the items that several of them labelled.
+
+        Returns
+        -------
+        dict
+            `items` with two labels or more and how many of these are `disagreements`, Krippendorff's `alpha`, `pairs`
+            of people (`people`, `items` in common, share of `agreement`, Cohen's `kappa`), and for each of `people`
+            the `items` that others labelled too and the share of `agreement` with the majority of the others. Figures
+            that nothing can be told about are None.
+        """
+        with self._reading() as connection:
+            return agreement_of(connection)
 
     def label_many(self, uuid: str, person: str, items: Iterable[int], class_id: int | None) -> int:
         """Label many items at once, or take their labels away, in one event.

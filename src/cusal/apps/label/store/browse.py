@@ -7,10 +7,11 @@ import sqlalchemy as sa
 
 from cusal._types import Indices
 from cusal.apps.label.store import counters
-from cusal.apps.label.store.connection import among
+from cusal.apps.label.store.connection import Database, Part, among
 from cusal.apps.label.store.filters import Filter, Row
 from cusal.apps.label.store.items import item_of
-from cusal.apps.label.store.predictions import LastPredictions, Predictions
+from cusal.apps.label.store.predictions import Predictions
+from cusal.apps.label.store.rounds import Rounds
 from cusal.apps.label.store.schema import ANSWERS, ITEMS, LABELS
 from cusal.apps.label.store.words import is_unicode
 from cusal.errors import UnknownName
@@ -19,10 +20,21 @@ ORDERS = ("id", "confidence", "recent", "disagree")
 COUNTED = 2_000  # items that are looked for beyond a page to know how many there are
 
 
-class Browse(LastPredictions):
-    """Every item of the project."""
+class Browse(Part):
+    """Every item of a project, as people look for it.
 
-    def browse(self, filter: Filter, *, after: int = 0, count: int = 50) -> tuple[list[Row], int]:
+    Parameters
+    ----------
+    database : Database
+    rounds : Rounds
+        Whose last predictions items are found by.
+    """
+
+    def __init__(self, database: Database, rounds: Rounds) -> None:
+        super().__init__(database)
+        self._rounds = rounds
+
+    def rows(self, filter: Filter, *, after: int = 0, count: int = 50) -> tuple[list[Row], int]:
         """Return a page of the items that meet all conditions of a filter.
 
         Parameters
@@ -44,7 +56,7 @@ class Browse(LastPredictions):
         """
         if filter.order not in ORDERS:
             raise UnknownName("order of items", filter.order, ORDERS)
-        predictions = self.predictions()
+        predictions = self._rounds.predictions()
         with self._reading() as connection:
             if _asks_for_predictions(filter):
                 chosen = np.empty(0, np.int64) if predictions is None else _by_prediction(predictions, filter)

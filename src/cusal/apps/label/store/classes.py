@@ -4,16 +4,16 @@ from collections.abc import Iterable
 
 from cusal.apps.label.store import class_changes, counters
 from cusal.apps.label.store.class_list import ClassList
-from cusal.apps.label.store.connection import Connected
+from cusal.apps.label.store.connection import Part
 from cusal.apps.label.store.journal import NewEvents, find_event
 from cusal.apps.label.store.records import ClassChange, Event, LabelClass
 from cusal.apps.label.store.words import checked, checked_person
 
 
-class Classes(Connected):
+class Classes(Part):
     """What items can be labelled with."""
 
-    def classes(self) -> list[LabelClass]:
+    def all(self) -> list[LabelClass]:
         """Return the active classes in order, each with the number of items that are labelled with it.
 
         Returns
@@ -24,7 +24,7 @@ class Classes(Connected):
             lines, labels = ClassList(connection).active, counters.read(connection, "class")
         return [LabelClass(*line[:6], labels=labels.get(str(line.id), 0)) for line in lines]
 
-    def class_names(self) -> dict[int, str]:
+    def names(self) -> dict[int, str]:
         """Return the name of every class that there ever was, also of those that were merged or deleted.
 
         Returns
@@ -34,7 +34,7 @@ class Classes(Connected):
         with self._reading() as connection:
             return {line.id: line.name for line in ClassList(connection).by_id.values()}
 
-    def bring_classes(self, names: Iterable[str]) -> None:
+    def bring(self, names: Iterable[str]) -> None:
         """Add classes that the data bring along; unlike those that people add, no undo takes them away.
 
         Parameters
@@ -45,7 +45,7 @@ class Classes(Connected):
         with self._writing() as connection:
             ClassList(connection).add(connection, names)
 
-    def change_classes(self, change: ClassChange) -> Event:
+    def change(self, change: ClassChange) -> Event:
         """Add, edit, merge, reorder or delete classes.
 
         Parameters

@@ -14,8 +14,8 @@ from cusal.apps.label.store.schema import OPENING
 from cusal.errors import ProjectError, StoreError
 
 
-class Connected:
-    """What the parts of a project share: its place, an engine, and the lock of its writers.
+class Database:
+    """Where a project is kept: its place, an engine, and the lock of its writers.
 
     Writers take turns, in this process by a lock, across processes by the database. So what a transaction reads stays
     true until it is committed, and events get their numbers in the order in which they become visible.
@@ -36,14 +36,14 @@ class Connected:
         self._engine.dispose()
 
     @contextmanager
-    def _reading(self) -> Iterator[sa.Connection]:
+    def reading(self) -> Iterator[sa.Connection]:
         """One unchanging picture of the project, whatever others write meanwhile."""
         level = {"isolation_level": "REPEATABLE READ"} if self._engine.name == "postgresql" else {}
         with _translated(self.place), self._engine.connect().execution_options(reading=True, **level) as connection:
             yield connection
 
     @contextmanager
-    def _writing(self, *, durable: bool = True) -> Iterator[sa.Connection]:
+    def writing(self, *, durable: bool = True) -> Iterator[sa.Connection]:
         """A transaction; one that is not `durable` may be lost when the power fails, but never half of it.
 
         To wait for the disk takes longer than everything else, and leases or the state of the worker are not worth it.
@@ -58,6 +58,19 @@ class Connected:
                     if not durable:
                         connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
                 yield connection
+
+
+class Part:
+    """One of the parts of a project: what it reads and writes of the database.
+
+    Parameters
+    ----------
+    database : Database
+        That of the project.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._reading, self._writing = database.reading, database.writing
 
 
 def among(connection: sa.Connection, column: sa.ColumnElement[Any], values: Iterable[Any]) -> sa.ColumnElement[bool]:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from cusal._types import Indices
 from cusal.apps.label.store import counters
-from cusal.apps.label.store.connection import Connected, among, next_id
+from cusal.apps.label.store.connection import Part, among, next_id
 from cusal.apps.label.store.known_labels import take_in
 from cusal.apps.label.store.prepared import Prepared, insert, listed, one_of
 from cusal.apps.label.store.records import STATES, Item, NewItem
@@ -25,10 +25,10 @@ _to_json = json.JSONEncoder(separators=(",", ":")).encode
 CHUNK = 5_000  # items of one transaction: a reader of the project waits no longer than it takes to write them
 
 
-class Items(Connected):
+class Items(Part):
     """The items of a project, added once and never taken away."""
 
-    def add_items(self, rows: Iterable[NewItem]) -> int:
+    def add(self, rows: Iterable[NewItem]) -> int:
         """Add the items whose keys are not known yet, and the labels that the data give them.
 
         Parameters
@@ -50,7 +50,7 @@ class Items(Connected):
                 take_in(connection, {row.key: row.label for row in chunk if row.label})
         return added
 
-    def count_items(self, state: str | None = None) -> int:
+    def count(self, state: str | None = None) -> int:
         """Return the number of items, or of those in one state.
 
         Parameters
@@ -66,7 +66,7 @@ class Items(Connected):
             numbers = counters.read(connection, "items")
         return sum(numbers.values()) if state is None else numbers.get(_state(state), 0)
 
-    def item(self, id: int) -> Item:
+    def get(self, id: int) -> Item:
         """Return an item.
 
         Parameters
@@ -83,9 +83,9 @@ class Items(Connected):
         ProjectError
             If there is none of this id.
         """
-        return self.items([id])[0]
+        return self.of([id])[0]
 
-    def items(self, ids: Iterable[int]) -> list[Item]:
+    def of(self, ids: Iterable[int]) -> list[Item]:
         """Return items in the order of their ids as given.
 
         Parameters
@@ -107,7 +107,7 @@ class Items(Connected):
         found = {row.id: item_of(row) for row in rows}
         return [found[id] for id in ids if _is_there(id, found)]
 
-    def item_ids(self, state: str | None = "ok") -> Indices:
+    def ids(self, state: str | None = "ok") -> Indices:
         """Return the ids of all items in a state, ascending.
 
         Parameters
@@ -153,7 +153,7 @@ class Items(Connected):
             found = {id: text or "" for id, text in connection.execute(query.where(among(connection, ITEMS.c.id, ids)))}
         return [found[id] for id in ids if _is_there(id, found)]
 
-    def find_keys(self, keys: Iterable[str]) -> dict[str, int]:
+    def find(self, keys: Iterable[str]) -> dict[str, int]:
         """Return the ids of those keys that are known.
 
         Parameters
@@ -168,7 +168,7 @@ class Items(Connected):
         with self._reading() as connection:
             return find_keys(connection, keys)
 
-    def mark_item(self, id: int, state: str, note: str | None = None) -> None:
+    def mark(self, id: int, state: str, note: str | None = None) -> None:
         """Set the state of an item and a note on why.
 
         Parameters
@@ -180,9 +180,9 @@ class Items(Connected):
         note : str, optional
             What to show people.
         """
-        self.mark_items([id], state, note)
+        self.mark_many([id], state, note)
 
-    def mark_items(self, ids: Iterable[int], state: str, note: str | None = None) -> None:
+    def mark_many(self, ids: Iterable[int], state: str, note: str | None = None) -> None:
         """Set the state of items ("ok", "missing" or "broken") and a note on why; answers stay as they are.
 
         Parameters
@@ -205,7 +205,7 @@ class Items(Connected):
                 deltas["items", state] += len(states)
                 counters.add(connection, deltas)
 
-    def retire_items(self, ids: Iterable[int], note: str) -> None:
+    def retire(self, ids: Iterable[int], note: str) -> None:
         """Set items aside whose data have changed under their keys, which are free for new items then.
 
         Parameters
@@ -220,7 +220,7 @@ class Items(Connected):
             with self._writing() as connection:
                 those = among(connection, ITEMS.c.id, ids[start : start + CHUNK])
                 connection.execute(ITEMS.update().where(those).values(key=former))
-        self.mark_items(ids, "missing", note)
+        self.mark_many(ids, "missing", note)
 
 
 def item_of(row: Any) -> Item:

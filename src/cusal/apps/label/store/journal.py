@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cusal.apps.label.store.answer_book import AnswerBook, label_of, work_of
-from cusal.apps.label.store.connection import Connected, next_id
+from cusal.apps.label.store.connection import Part, next_id
 from cusal.apps.label.store.prepared import Prepared, insert, listed, one_of
 from cusal.apps.label.store.records import Changes, Event
 from cusal.apps.label.store.schema import EVENTS
@@ -61,10 +61,10 @@ def items_of(payload: dict[str, Any]) -> list[int]:
     return [payload["item"]] if "item" in payload else payload.get("items", [])
 
 
-class Journal(Connected):
+class Events(Part):
     """What took place in a project."""
 
-    def latest_event(self) -> int:
+    def latest(self) -> int:
         """Return the number of the latest event, 0 before the first.
 
         Returns
@@ -107,7 +107,7 @@ class Journal(Connected):
                 (changes.opened if work_of(answers) is None else changes.skipped).append(item)
         return changes
 
-    def events(
+    def find(
         self, kind: str | None = None, person: str | None = None, before: int | None = None, count: int = 100
     ) -> list[Event]:
         """Return what was done, newest first.

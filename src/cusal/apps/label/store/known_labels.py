@@ -2,52 +2,16 @@
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import sqlalchemy as sa
 
 from cusal.apps.label.store.answer_book import AnswerBook, Standing, standing_to_json
 from cusal.apps.label.store.class_list import ClassList
-from cusal.apps.label.store.connection import Connected, among
+from cusal.apps.label.store.connection import among
 from cusal.apps.label.store.journal import NewEvents, known_uuids
 from cusal.apps.label.store.schema import EVENTS, ITEMS
 from cusal.apps.label.store.words import IMPORTED
-
-CHUNK = 5_000
-
-
-class KnownLabels(Connected):
-    """The labels that were there before anybody looked at an item."""
-
-    def import_labels(self, labels: Iterable[tuple[str, str]]) -> int:
-        """Take in labels from elsewhere as answers of the person "import"; missing classes are added.
-
-        A label that was taken in before is left alone, also if somebody has changed or removed it since. Keys of
-        which the project has no item are passed over.
-
-        Parameters
-        ----------
-        labels : iterable of (str, str)
-            Keys of items and names of classes.
-
-        Returns
-        -------
-        int
-            The number of labels that were new.
-        """
-        stored, chunk = 0, dict[str, str]()
-        for key, name in labels:
-            chunk[key] = name
-            if len(chunk) == CHUNK:
-                stored += self._import(chunk)
-                chunk = {}
-        return stored + self._import(chunk)
-
-    def _import(self, labels: dict[str, str]) -> int:
-        if not labels:
-            return 0
-        with self._writing() as connection:
-            return take_in(connection, labels)
 
 
 def take_in(connection: sa.Connection, labels: Mapping[str, str]) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cusal._arrays import load_arrays
 from cusal._types import Indices
-from cusal.apps.label.store.connection import Connected
+from cusal.apps.label.store.connection import Part
 from cusal.apps.label.store.schema import ROUNDS
 from cusal.errors import DataError, ProjectError
 
@@ -68,7 +68,7 @@ class Predictions:
         return place if place < len(self.items) and self.items[place] == item else None
 
 
-class LastPredictions(Connected):
+class LastPredictions(Part):
     """The predictions of the last round, read once in a process."""
 
     _known: tuple[int, Predictions] | None = None

@@ -8,25 +8,22 @@ from typing import Any
 import sqlalchemy as sa
 
 from cusal.apps.label.store import schema as tables
-from cusal.apps.label.store.agreement import Agreement
 from cusal.apps.label.store.answers import Answers
 from cusal.apps.label.store.browse import Browse
 from cusal.apps.label.store.classes import Classes
-from cusal.apps.label.store.connection import Connected
+from cusal.apps.label.store.connection import Database
 from cusal.apps.label.store.items import Items
-from cusal.apps.label.store.journal import Journal
-from cusal.apps.label.store.known_labels import KnownLabels
+from cusal.apps.label.store.journal import Events
 from cusal.apps.label.store.own_code import remember
 from cusal.apps.label.store.queue import Queue
 from cusal.apps.label.store.records import Settings
-from cusal.apps.label.store.rounds import Rounds
+from cusal.apps.label.store.rounds import Rounds, Status
 from cusal.apps.label.store.schema import QUEUE
 from cusal.apps.label.store.setting_lines import changed, read_settings, write_settings
-from cusal.apps.label.store.undo import Undo
 from cusal.errors import ProjectError
 
 
-class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal, Browse, Agreement):
+class Project:
     """The items, classes, answers and rounds of one labelling project.
 
     Any number of threads and processes may use a project at a time. Everything that a person does is an event, stored
@@ -43,6 +40,22 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
         Where the project is kept.
     settings : Settings
         What defines it.
+    items : Items
+        What is labelled.
+    classes : Classes
+        What it is labelled with.
+    answers : Answers
+        What people said, and the labels that follow.
+    queue : Queue
+        What to ask, in order.
+    rounds : Rounds
+        What the model learned.
+    status : Status
+        What the processes are doing.
+    events : Events
+        What took place.
+    browse : Browse
+        Lists of items.
 
     Raises
     ------
@@ -55,23 +68,27 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
     >>> from cusal.apps.label import Answer, ClassChange, NewItem, Project, Settings
     >>> folder = tempfile.TemporaryDirectory()
     >>> project = Project.create(f"{folder.name}/pets.cusal.db", Settings(title="Pets"))
-    >>> project.add_items([NewItem("1", "It barks."), NewItem("2", "It purrs.", label="cat")])
+    >>> project.items.add([NewItem("1", "It barks."), NewItem("2", "It purrs.", label="cat")])
     2
-    >>> [(one.id, one.name, one.labels) for one in project.classes()]
+    >>> [(one.id, one.name, one.labels) for one in project.classes.all()]
     [(0, 'cat', 1)]
-    >>> project.answer([Answer("a-1", item=0, person="me", kind="skip")])
+    >>> project.answers.store([Answer("a-1", item=0, person="me", kind="skip")])
     [Outcome(uuid='a-1', stored=True, reason=None)]
-    >>> project.progress()["skipped"]
+    >>> project.answers.progress()["skipped"]
     1
     >>> project.close(); folder.cleanup()
     """
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
-        super().__init__(str(place))
+        self.place = str(place)
+        self.database = Database(self.place)
+        self.items, self.classes, self.answers = Items(self.database), Classes(self.database), Answers(self.database)
+        self.queue, self.rounds, self.status = Queue(self.database), Rounds(self.database), Status(self.database)
+        self.events, self.browse = Events(self.database), Browse(self.database, self.rounds)
         if "://" not in self.place and not Path(self.place).expanduser().is_file():
             raise ProjectError(f"there is no project {self.place}; start one with `cusal label DATA`.")
         try:
-            with self._reading() as connection:
+            with self.database.reading() as connection:
                 tables.check(connection, self.place)
         except ProjectError:
             self.close()
@@ -114,6 +131,10 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
             draft.unlink(missing_ok=True)
         return cls(place)
 
+    def close(self) -> None:
+        """Close the file, or the connections to the server."""
+        self.database.close()
+
     def __enter__(self) -> "Project":
         return self
 
@@ -123,7 +144,7 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
     @property
     def settings(self) -> Settings:
         """The settings as they are now, also if another process has changed them."""
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             return read_settings(connection)
 
     def change_settings(self, **changes: Any) -> Settings:
@@ -144,7 +165,7 @@ class Project(Items, KnownLabels, Classes, Answers, Undo, Queue, Rounds, Journal
             If there is no such setting, or the value is out of range.
         """
         remember(changes.get(name) for name in ("features", "model"))
-        with self._writing() as connection:
+        with self.database.writing() as connection:
             settings = changed(read_settings(connection), changes)
             write_settings(connection, settings)
             if "overlap" in changes:  # what is answered often enough is a question of the overlap
@@ -165,9 +186,9 @@ def _publish(draft: Path, path: Path) -> None:
 
 def _make(place: str, settings: Settings) -> None:
     """Make the tables of a project."""
-    maker = Connected(place)
+    maker = Database(place)
     try:
-        with maker._writing() as connection:
+        with maker.writing() as connection:
             tables.make(connection, place)
             write_settings(connection, settings)
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import sqlalchemy as sa
 
-from cusal.apps.label.store.connection import Connected, among, next_id
+from cusal.apps.label.store.connection import Part, among, next_id
 from cusal.apps.label.store.prepared import Prepared, insert, listed, one_of, upsert
 from cusal.apps.label.store.records import ORIGINS, Pick
 from cusal.apps.label.store.schema import ANSWERS, ITEMS, LEASES, QUEUE, STATUS
@@ -42,10 +42,10 @@ _HOLD_ON = Prepared(
 )
 
 
-class Queue(Connected):
+class Queue(Part):
     """The picks that wait for answers, and the record of why each item was asked."""
 
-    def put_queue(self, picks: Sequence[Pick], *, round: int) -> None:
+    def put(self, picks: Sequence[Pick], *, round: int) -> None:
         """Replace the picks that wait for an answer.
 
         Picks that have an answer stay where they are; those that somebody has on hand move behind the new ones, so that
@@ -78,8 +78,8 @@ class Queue(Connected):
             )
             _count_replacement(connection)
 
-    def lengthen_queue(self, picks: Sequence[Pick], *, round: int, most: int | None = None) -> int:
-        """Add picks behind those that wait; unlike `put_queue`, take none away.
+    def lengthen(self, picks: Sequence[Pick], *, round: int, most: int | None = None) -> int:
+        """Add picks behind those that wait; unlike `put`, take none away.
 
         Parameters
         ----------

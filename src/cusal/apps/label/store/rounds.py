@@ -6,7 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cusal.apps.label.store.connection import Connected
+from cusal.apps.label.store.connection import Part
+from cusal.apps.label.store.predictions import LastPredictions
 from cusal.apps.label.store.prepared import upsert
 from cusal.apps.label.store.records import Round
 from cusal.apps.label.store.schema import ROUNDS, STATUS
@@ -14,10 +15,10 @@ from cusal.apps.label.store.schema import ROUNDS, STATUS
 KEPT = 2  # rounds whose predictions and session are kept; they are large
 
 
-class Rounds(Connected):
-    """What the worker writes for others to read: rounds and status."""
+class Rounds(LastPredictions):
+    """The rounds of the model, and the predictions of the last one."""
 
-    def add_round(self, record: Round) -> None:
+    def add(self, record: Round) -> None:
         """Write a round; the predictions and the session of all but the last two are dropped.
 
         Parameters
@@ -33,7 +34,7 @@ class Rounds(Connected):
             old = ROUNDS.update().where(ROUNDS.c.round <= record.round - KEPT, kept)
             connection.execute(old.values(predictions=None, session=None))
 
-    def last_round(self) -> Round | None:
+    def last(self) -> Round | None:
         """Return the latest round with its predictions and session, or None before the first.
 
         Returns
@@ -54,7 +55,7 @@ class Rounds(Connected):
             return None
         return Round(row.round, row.labels, json.loads(row.report), row.predictions, row.session, row.at)
 
-    def last_round_number(self) -> int | None:
+    def last_number(self) -> int | None:
         """Return the number of the latest round, without reading the rest of it; None before the first.
 
         Returns
@@ -77,7 +78,11 @@ class Rounds(Connected):
                 json.loads(text) for text in connection.scalars(sa.select(ROUNDS.c.report).order_by(ROUNDS.c.round))
             ]
 
-    def set_status(self, name: str, value: dict[str, Any]) -> None:
+
+class Status(Part):
+    """What the processes of a project are doing, as each of them wrote it last."""
+
+    def set(self, name: str, value: dict[str, Any]) -> None:
         """Write what a process is doing.
 
         Parameters
@@ -90,7 +95,7 @@ class Rounds(Connected):
         with self._writing(durable=False) as connection:
             upsert(connection, STATUS, [(name, json.dumps(value), time.time())])
 
-    def status(self) -> dict[str, dict[str, Any]]:
+    def all(self) -> dict[str, dict[str, Any]]:
         """Return what each process said last.
 
         Returns

@@ -8,7 +8,6 @@ from cusal.apps.label.store import counters
 from cusal.apps.label.store.answer_book import AnswerBook, Standing, standing_from_json, standing_to_json
 from cusal.apps.label.store.class_changes import can_be_taken_back, take_back
 from cusal.apps.label.store.class_list import ClassList
-from cusal.apps.label.store.connection import Connected
 from cusal.apps.label.store.journal import NewEvents, event_of, find_event, items_of
 from cusal.apps.label.store.queue import hold
 from cusal.apps.label.store.records import Event, Undone
@@ -20,58 +19,30 @@ KINDS = {"labels": ("answer", "labels"), "classes": ("class",)}
 HELD = 50  # items of an event; those of a larger one are hardly all on the screen again
 
 
-class Undo(Connected):
-    """Steps back, any number of them."""
-
-    def undo(self, person: str, uuid: str, *, of: str | None = None) -> Undone | None:
-        """Take back what a person did last: an answer, labels of many items, or a change of the classes.
-
-        What was before is restored, as far as nobody else has changed it since. Events that were undone are passed
-        over, so that calling again goes back further. The adding of a class that has labels by now is passed over too.
-
-        Parameters
-        ----------
-        person : str
-            Who wants to step back; events of others are not touched.
-        uuid : str
-            Of this step; one that is known already returns what it did.
-        of : str, optional
-            "labels" passes over changes of the classes, "classes" everything else. By default the latest event of any
-            kind is taken back.
-
-        Returns
-        -------
-        Undone or None
-            None where there is nothing to undo.
-
-        Raises
-        ------
-        UnknownName
-            If `of` is neither "labels" nor "classes".
-        """
-        if of is not None and of not in KINDS:
-            raise UnknownName("kind of steps to undo", of, KINDS)
-        person, uuid = checked_person(person), checked("the id of the step", uuid)
-        with self._writing() as connection:
-            done = find_event(connection, uuid)
-            if done is not None:
-                known = done.payload
-                return _undone(known) if done.kind == "undo" else None
-            event = _latest(connection, person, KINDS[of] if of else sum(KINDS.values(), ()))
-            if event is None:
-                return None
-            if event.kind == "class":
-                take_back(connection, event.payload["fields"])
-            replaced = _restore_answers(connection, event)
-            items, events = items_of(event.payload), NewEvents(connection)
-            payload = {"undoes": event.id, "kind": event.kind, "items": items, "before": replaced}
-            payload |= {name: event.payload.get(name) for name in ("action", "class") if event.kind == "class"}
-            step = events.add(uuid, person, "undo", payload)
-            events.save()
-            connection.execute(EVENTS.update().where(EVENTS.c.id == event.id).values(undone=step.id))
-            if event.kind != "class" and len(items) <= HELD:  # the person is looking at them again
-                hold(connection, person, items)
-        return _undone(payload)
+def undo_last(connection: sa.Connection, person: str, uuid: str, of: str | None) -> Undone | None:
+    """Take back what a person did last, as `Answers.undo` says."""
+    if of is not None and of not in KINDS:
+        raise UnknownName("kind of steps to undo", of, KINDS)
+    person, uuid = checked_person(person), checked("the id of the step", uuid)
+    done = find_event(connection, uuid)
+    if done is not None:
+        known = done.payload
+        return _undone(known) if done.kind == "undo" else None
+    event = _latest(connection, person, KINDS[of] if of else sum(KINDS.values(), ()))
+    if event is None:
+        return None
+    if event.kind == "class":
+        take_back(connection, event.payload["fields"])
+    replaced = _restore_answers(connection, event)
+    items, events = items_of(event.payload), NewEvents(connection)
+    payload = {"undoes": event.id, "kind": event.kind, "items": items, "before": replaced}
+    payload |= {name: event.payload.get(name) for name in ("action", "class") if event.kind == "class"}
+    step = events.add(uuid, person, "undo", payload)
+    events.save()
+    connection.execute(EVENTS.update().where(EVENTS.c.id == event.id).values(undone=step.id))
+    if event.kind != "class" and len(items) <= HELD:  # the person is looking at them again
+        hold(connection, person, items)
+    return _undone(payload)
 
 
 def _undone(payload: dict[str, Any]) -> Undone:

@@ -21,7 +21,7 @@ def main(place: str) -> int:
                 return 0
             except Exception as error:
                 traceback.print_exc()
-                project.set_status("worker", {"state": "stopped", "message": in_one_line(error)})
+                project.status.set("worker", {"state": "stopped", "message": in_one_line(error)})
                 return 1
     except CusalError as error:
         print(error, file=sys.stderr)
@@ -34,7 +34,7 @@ def _work(project: Project) -> None:
         from cusal.apps.label.worker.auditing import AuditWorker
 
         AuditWorker(project).run()
-    if project.last_round_number() is None:
+    if project.rounds.last_number() is None:
         FirstQueue(project).keep_filled()  # somebody may be waiting, and what computes takes seconds to load
     from cusal.apps.label.worker.process import Worker
     from cusal.apps.label.worker.threads import leave_a_core

@@ -36,11 +36,11 @@ class AuditWorker:
         """Write new figures if anything changed; return whether it did."""
         if time.monotonic() - self._beaten >= BEAT:
             value = {"pid": os.getpid(), "state": "idle", "message": "", "beat": time.time()}
-            self.project.set_status("worker", value)
+            self.project.status.set("worker", value)
             self._beaten = time.monotonic()
-        seen = self.project.latest_event(), self.project.count_items("ok")
+        seen = self.project.events.latest(), self.project.items.count("ok")
         if seen == self._seen:
             return False
-        self.project.set_status("audit", figures(self.checking.audit()) | {"event": seen[0], "usable": seen[1]})
+        self.project.status.set("audit", figures(self.checking.audit()) | {"event": seen[0], "usable": seen[1]})
         self._seen = seen
         return True

@@ -20,16 +20,16 @@ class FirstQueue:
 
     def keep_filled(self) -> None:
         """Fill the queue if it was never filled, runs short, or items were read in since."""
-        event, items = self.project.latest_event(), self.project.count_items("ok")
+        event, items = self.project.events.latest(), self.project.items.count("ok")
         if self._filled_at is not None and event - self._filled_at < SHORT and items < 2 * max(1, self._items):
             return
         picks = [Pick(item, "random", {"kind": "random"}) for item in self._drawn().tolist()]
         if picks:
-            self.project.put_queue(picks, round=0)
+            self.project.queue.put(picks, round=0)
         self._filled_at, self._items = event, items
 
     def _drawn(self) -> Indices:
-        done = np.array([*self.project.labels(), *self.project.skipped()], dtype=np.int64)
-        free = np.setdiff1d(self.project.item_ids("ok"), done)
+        done = np.array([*self.project.answers.labels(), *self.project.answers.skipped()], dtype=np.int64)
+        free = np.setdiff1d(self.project.items.ids("ok"), done)
         rng = np.random.default_rng([self.project.settings.seed, len(free)])
         return rng.choice(free, min(LENGTH, len(free)), replace=False)

@@ -45,7 +45,7 @@ class Learning:
         self.asked: list[int] = list(saved.asked) if saved else []
         self._rng = np.random.default_rng([project.settings.seed, 2])  # of random checks beside those of the session
         self.picks: list[Pick] = []  # as they were last put into the queue
-        self.number = project.last_round_number() or 0
+        self.number = project.rounds.last_number() or 0
         self.seconds = 0.0  # that the last round took
         self.trouble: str | None = None
         self.stale = False  # whether the session is on vectors that no round has used yet
@@ -83,16 +83,18 @@ class Learning:
             print(f"The session is built again from the labels ({in_one_line(error)}).", file=sys.stderr, flush=True)
             return False
         self.fitted = saved.fitted
-        outside = self.project.labels().keys() - set(saved.ids.tolist())
+        outside = self.project.answers.labels().keys() - set(saved.ids.tolist())
         if outside:
-            self.news.waiting |= {item: label for item, label in self.project.labels().items() if item in outside}
+            self.news.waiting |= {
+                item: label for item, label in self.project.answers.labels().items() if item in outside
+            }
         return self.session.round >= 0 or bool(self.asked)
 
     def _follow_states(self) -> None:
         """Set aside items whose files are gone or broken, and take back those that have returned."""
         assert self.session is not None
-        usable = np.isin(self.places.ids, self.project.item_ids("ok"))
-        passed = np.isin(self.places.ids, np.array(self.project.skipped(), dtype=np.int64))
+        usable = np.isin(self.places.ids, self.project.items.ids("ok"))
+        passed = np.isin(self.places.ids, np.array(self.project.answers.skipped(), dtype=np.int64))
         gone = self.session.pool.open[~usable[self.session.pool.open]]
         skipped = self.session.pool.skipped
         back = skipped[usable[skipped] & ~passed[skipped]]
@@ -162,7 +164,7 @@ class Learning:
     def _note_drawn(self, items: list[int]) -> None:
         """Say which of the newly labelled items were drawn at random while there was no session to draw them."""
         assert self.session is not None
-        picks = self.project.picks(items)
+        picks = self.project.queue.picks(items)
         drawn = [item for item in items if item in picks and picks[item].origin in ("random", "audit")]
         if drawn:
             self.session.mark_random(self.places.of(drawn))
@@ -210,18 +212,18 @@ class Learning:
         return [Pick(int(item), "reserve", {"kind": "reserve"}) for item in self.places.ids[drawn]]
 
     def _put(self, picks: list[Pick], number: int) -> None:
-        self.project.put_queue(picks, round=number)
+        self.project.queue.put(picks, round=number)
         self.picks = picks
 
     def _write(self, began: float) -> None:
         session = self.session
         assert session is not None
-        classes = [one.id for one in self.project.classes()]
+        classes = [one.id for one in self.project.classes.all()]
         ready, labels = _has_model(session), labels_of(session, self.places.ids)
         report = self._report(session, classes) if ready else plain_report(labels, classes)
         self.number += 1
         report |= {"round": self.number, "features": self.name, "seconds": round(time.monotonic() - began, 2)}
-        self.project.add_round(
+        self.project.rounds.add(
             Round(
                 self.number,
                 len(labels),
@@ -273,7 +275,7 @@ def suited_session(session: Session, settings: Settings) -> Session:
 
 
 def _count_labels(project: Project) -> int:
-    return sum(project.label_counts().values())
+    return sum(project.answers.label_counts().values())
 
 
 def _origins(query: Query) -> list[str]:

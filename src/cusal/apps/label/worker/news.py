@@ -21,9 +21,9 @@ class News:
 
     def hear(self, project: Project) -> bool:
         """Ask the project for what happened since the last time; return whether there was anything."""
-        if project.latest_event() <= self.event:
+        if project.events.latest() <= self.event:
             return False
-        self.add(project.changes_since(self.event))
+        self.add(project.events.changes_since(self.event))
         return True
 
     def add(self, changes: Changes) -> None:

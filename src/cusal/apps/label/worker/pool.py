@@ -43,7 +43,7 @@ def choose_items(project: Project, most: int | None = None) -> Indices:
     """
     settings = project.settings
     size = min(settings.pool, most or settings.pool)
-    usable = project.item_ids("ok")
+    usable = project.items.ids("ok")
     if len(usable) <= size:
         return usable
     rng = np.random.default_rng([settings.seed, len(usable)])
@@ -57,7 +57,7 @@ def choose_items(project: Project, most: int | None = None) -> Indices:
 def find_newcomers(project: Project, places: Places, most: int) -> Indices:
     """Return the ids of at most so many usable items that may join: those with labels, others while there is room."""
     settings = project.settings
-    usable = project.item_ids("ok")
+    usable = project.items.ids("ok")
     outside = np.setdiff1d(usable, places.ids)
     if len(outside) == 0:
         return outside
@@ -70,4 +70,4 @@ def find_newcomers(project: Project, places: Places, most: int) -> Indices:
 
 
 def _labelled(project: Project, usable: Indices) -> Indices:
-    return np.intersect1d(np.array(sorted(project.labels()), dtype=np.int64), usable)
+    return np.intersect1d(np.array(sorted(project.answers.labels()), dtype=np.int64), usable)

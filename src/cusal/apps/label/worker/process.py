@@ -38,7 +38,7 @@ class Worker:
         self.project = project
         self.background = Background()
         self.first_queue = FirstQueue(project)
-        found = project.last_round()
+        found = project.rounds.last()
         self.saved = read_saved(found.session if found else None)
         self.learning = Learning(project, self.saved)
         self.maker: Maker | None = None  # of the vectors in use
@@ -82,7 +82,7 @@ class Worker:
         now = time.monotonic()
         if (state, message) != self._said or now - self._beaten >= BEAT:
             value = {"pid": os.getpid(), "state": state, "message": message, "beat": time.time()}
-            self.project.set_status("worker", value)
+            self.project.status.set("worker", value)
             self._said, self._beaten = (state, message), now
 
     # Vectors.
@@ -93,14 +93,14 @@ class Worker:
             return
         if not self.read:
             self.read = True
-            if not self.project.status().get("items", {}).get("finished", True):
+            if not self.project.status.all().get("items", {}).get("finished", True):
                 self.background.start("items", partial(read_rest, self.project))
                 return
-        if self.project.count_items("ok") == 0:
+        if self.project.items.count("ok") == 0:
             return
         self.ready = True
         # A session that continues looks for items once: files that it found broken may be usable by now.
-        self._items = self.project.count_items() if self.saved is None else 0
+        self._items = self.project.items.count() if self.saved is None else 0
         try:
             self.coming = makers_of(self.project, self.project.settings)
         except Exception as error:  # also what a module of the user's raises
@@ -137,7 +137,7 @@ class Worker:
             elif finished.name == "items":
                 self.broken = f"The data cannot be read to their end: {in_one_line(finished.error)}"
             else:  # new items stay outside until there are others
-                self._items = self.project.count_items()
+                self._items = self.project.items.count()
                 self.learning.news.forget_outside([], self.learning.places)
                 self._note_error(finished.error)
             return
@@ -165,7 +165,7 @@ class Worker:
 
     def _note_error(self, error: Exception) -> str:
         message = f"Features cannot be computed: {in_one_line(error)}"
-        self.project.set_status("features", {"name": "", "done": 0, "total": 0, "error": message})
+        self.project.status.set("features", {"name": "", "done": 0, "total": 0, "error": message})
         return message
 
     def _look_for_items(self) -> None:
@@ -174,7 +174,7 @@ class Worker:
         if waits or time.monotonic() - self._looked < LOOK:
             return
         self._looked = time.monotonic()
-        items = self.project.count_items()
+        items = self.project.items.count()
         outside = any(item not in self.learning.places for item in self.learning.news.waiting)
         if items == self._items and not outside:
             return
@@ -194,7 +194,7 @@ class Worker:
             done += more
             if time.monotonic() - noted >= NOTE or done >= total:
                 noted = time.monotonic()
-                self.project.set_status("features", {"name": maker.name, "done": done, "total": total})
+                self.project.status.set("features", {"name": maker.name, "done": done, "total": total})
 
         note(0)
         return note

@@ -85,7 +85,7 @@ class TextMaker:
 
     def vectors(self, ids: Indices, note: Note) -> Made:
         """Return sparse rows."""
-        texts = self.project.texts(ids.tolist())
+        texts = self.project.items.texts(ids.tolist())
         if self.features is None:
             features = TextFeatures()
             matrix = features.fit_transform(texts)
@@ -108,7 +108,7 @@ class SentenceMaker:
     def vectors(self, ids: Indices, note: Note) -> Made:
         """Return vectors of unit length; what is on disk is not computed."""
         matrix = np.empty((len(ids), SENTENCE_WIDTH), dtype=np.float32)
-        for rows, found in stream_sentence_vectors(self.project.texts(ids.tolist())):
+        for rows, found in stream_sentence_vectors(self.project.items.texts(ids.tolist())):
             matrix[rows] = found
             note(len(rows))
         return Made.whole(matrix)
@@ -138,9 +138,11 @@ class ImageMaker:
             has[chunk.rows] = True
             matrix[chunk.rows] = chunk.vectors
             for row, reason in chunk.broken.items():
-                self.project.mark_item(int(ids[row]), "broken", reason)
+                self.project.items.mark(int(ids[row]), "broken", reason)
             if chunk.missing:
-                self.project.mark_items([int(ids[row]) for row in chunk.missing], "missing", "The file is missing.")
+                self.project.items.mark_many(
+                    [int(ids[row]) for row in chunk.missing], "missing", "The file is missing."
+                )
             note(len(set(chunk.rows.tolist()) | set(chunk.broken) | set(chunk.missing)))
         return Made(has, matrix if has.all() else matrix[has])
 
@@ -180,7 +182,7 @@ class FileMaker:
     def vectors(self, ids: Indices, note: Note) -> Made:
         """Return rows of the file."""
         rows = load_array(Path(self.name).expanduser(), mapped=True)
-        items = self.project.count_items()
+        items = self.project.items.count()
         if rows.ndim != 2 or rows.shape[0] < items:
             raise DataError(f"{self.name} has shape {rows.shape}, but there are {items} items; give a row for each.")
         matrix = checked(np.asarray(rows[ids]), len(ids), self.name)
@@ -230,18 +232,18 @@ def given_items(project: Project, ids: Indices, kind: str) -> Sequence[Any]:
     """Return items as users know them: paths of images, texts, or rows as dictionaries."""
     if kind == "image":
         return paths_of(project, ids)
-    return project.texts(ids.tolist()) if kind == "text" else rows_of(project, ids)
+    return project.items.texts(ids.tolist()) if kind == "text" else rows_of(project, ids)
 
 
 def paths_of(project: Project, ids: Indices) -> list[str]:
     """Return the paths of image items."""
     folder = Path(project.settings.data).expanduser()
-    return [str(folder / item.key) for item in project.items(ids.tolist())]
+    return [str(folder / item.key) for item in project.items.of(ids.tolist())]
 
 
 def rows_of(project: Project, ids: Indices) -> list[dict[str, Any]]:
     """Return the columns of rows of a table."""
-    return [item.extra or {} for item in project.items(ids.tolist())]
+    return [item.extra or {} for item in project.items.of(ids.tolist())]
 
 
 def cells_of(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> NDArray[Any]:

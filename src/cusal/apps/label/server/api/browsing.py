@@ -51,7 +51,7 @@ def browse(
         aside=aside,
         order=order,
     )
-    rows, total = live.project.browse(wanted, after=after, count=count)
+    rows, total = live.project.browse.rows(wanted, after=after, count=count)
     following = after + len(rows) if len(rows) == count else None
     return BrowseReply(rows=[_row(row, live) for row in rows], next=following, total=total)
 
@@ -59,7 +59,7 @@ def browse(
 @router.post("/labels", dependencies=Changing)
 def labels(call: LabelsCall, live: LiveProject) -> LabelsReply:
     """Label many items at once, or take their labels away; one step of undo."""
-    live.project.label_many(call.id, call.person, call.items, call.class_id)
+    live.project.answers.label_many(call.id, call.person, call.items, call.class_id)
     return LabelsReply(changed=len(set(call.items)), progress=live.progress())
 
 
@@ -71,7 +71,7 @@ def guesses(
     count: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> GuessesReply:
     """Return open items that the model is surest of, all with one guess; by default the class with the surest ones."""
-    active = [one.id for one in live.project.classes()]
+    active = [one.id for one in live.project.classes.all()]
     wanted = active if class_id is None else [class_id]
     chosen, items = surest_class(live.project, live.predictions(), wanted, count)
     return GuessesReply(class_id=chosen, items=live.items(items, guesses=True))

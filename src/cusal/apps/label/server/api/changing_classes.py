@@ -34,7 +34,7 @@ def change_classes(call: ClassesCall, live: LiveProject) -> ClassesReply:
         order=None if call.order is None else tuple(call.order),
         labels_to=call.labels_to,
     )
-    live.project.change_classes(change)
+    live.project.classes.change(change)
     return ClassesReply(classes=live.classes())
 
 

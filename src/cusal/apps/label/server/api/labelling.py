@@ -35,7 +35,7 @@ def project(live: LiveProject, person: WhoAsks = "me") -> ProjectReply:
         id=live.id,
         title=settings.title,
         kind=settings.kind,
-        items=live.project.count_items(),
+        items=live.project.items.count(),
         classes=live.classes(),
         progress=live.progress(),
         settings=SettingsReply(batch=settings.batch, budget=settings.budget, overlap=settings.overlap),
@@ -72,7 +72,7 @@ def answers(call: AnswersCall, live: LiveProject) -> AnswersReply:
         Answer(one.id, one.item, call.person, one.kind, class_id=one.class_id, seconds=one.seconds)
         for one in call.answers
     ]
-    outcomes = live.project.answer(given)
+    outcomes = live.project.answers.store(given)
     return AnswersReply(
         outcomes=[OutcomeReply(id=one.uuid, stored=one.stored, reason=one.reason) for one in outcomes],
         progress=live.progress(),
@@ -83,10 +83,10 @@ def answers(call: AnswersCall, live: LiveProject) -> AnswersReply:
 @router.post("/undo", dependencies=Changing)
 def undo(call: UndoCall, live: LiveProject) -> UndoReply:
     """Undo the latest thing that the person did and that is not undone yet."""
-    undone = live.project.undo(call.person, call.id, of=call.of)
+    undone = live.project.answers.undo(call.person, call.id, of=call.of)
     if undone is None:
         return UndoReply(undone=None, progress=live.progress())
-    words = undone_in_words(undone, live.project.class_names())
+    words = undone_in_words(undone, live.project.classes.names())
     reply = UndoneReply(kind=undone.kind, words=words, items=live.items(undone.items[:100]))
     return UndoReply(undone=reply, progress=live.progress())
 
@@ -94,21 +94,21 @@ def undo(call: UndoCall, live: LiveProject) -> UndoReply:
 @router.post("/release", dependencies=Changing)
 def release(call: ReleaseCall, live: LiveProject) -> StatusReply:
     """Return items to the queue that the person was given and will not answer now."""
-    live.project.release(call.person, call.items)
+    live.project.queue.release(call.person, call.items)
     return live.status()
 
 
 @router.get("/items/{id}")
 def item(id: ItemNumber, live: LiveProject, person: WhoAsks = "me") -> ItemDetails:
     """Return an item with its answers, its label and the model's prediction."""
-    if id >= live.project.count_items():
-        raise NotThere(f"there is no item {id} in this project; it has {live.project.count_items()}.")
-    shown = live.items([id], picks=live.project.picks([id]).values())[0]
-    given, active = live.project.answers(items=[id]), [one.id for one in live.project.classes()]
+    if id >= live.project.items.count():
+        raise NotThere(f"there is no item {id} in this project; it has {live.project.items.count()}.")
+    shown = live.items([id], picks=live.project.queue.picks([id]).values())[0]
+    given, active = live.project.answers.given(items=[id]), [one.id for one in live.project.classes.all()]
     return ItemDetails(
         **shown.model_dump(),
         answers=[_given(one) for one in given],
-        label=live.project.labels([id]).get(id),
+        label=live.project.answers.labels([id]).get(id),
         prediction=guess_of(live.predictions(), id, active),
     )
 
@@ -118,7 +118,7 @@ def history(
     live: LiveProject, person: WhoAsks = "me", count: Annotated[int, Query(ge=1, le=1000)] = 200
 ) -> HistoryReply:
     """Return what the person answered, newest first."""
-    return HistoryReply(answers=[_given(one) for one in live.project.history(person, count)])
+    return HistoryReply(answers=[_given(one) for one in live.project.answers.history(person, count)])
 
 
 @router.post("/settings", dependencies=Changing)

@@ -15,16 +15,16 @@ router = APIRouter(tags=["progress"])
 def report(live: LiveProject) -> ReportReply:
     """Return what the model knows about itself, how that changed with the labels, and how people agree."""
     if live.wrong_class is None:
-        reports = [finite(one) for one in live.project.reports()]
+        reports = [finite(one) for one in live.project.rounds.reports()]
         last, curves = reports[-1] if reports else None, [_point(one) for one in reports]
     else:
-        last = finite(live.project.status().get("audit"))
+        last = finite(live.project.status.all().get("audit"))
         curves = (last or {}).pop("curve", [])
     return ReportReply(
         report=last,
         curves=curves,
         progress=live.progress(),
-        agreement=finite(live.project.agreement()),
+        agreement=finite(live.project.answers.agreement()),
         status=live.status(),
     )
 

@@ -48,9 +48,9 @@ def _limiter(request: Request) -> CapacityLimiter:
 
 def _picture(live: Live, id: int, side: int, known: str) -> tuple[str, Picture | None]:
     """Return the tag of the picture, and the picture unless the caller has it; an item without one is set aside."""
-    if live.kind != "image" or id >= live.project.count_items():
+    if live.kind != "image" or id >= live.project.items.count():
         raise NotThere(f"there is no image {id} in this project.")
-    item = live.project.item(id)
+    item = live.project.items.get(id)
     try:
         path, state = find_file(live.folder, item.file)
         tag = picture_tag(path, state, side)
@@ -62,6 +62,6 @@ def _picture(live: Live, id: int, side: int, known: str) -> tuple[str, Picture |
             live.pictures.keep(tag, found)
     except (MissingFile, BrokenFile) as error:
         if item.state == "ok":
-            live.project.mark_item(id, "missing" if isinstance(error, MissingFile) else "broken", str(error))
+            live.project.items.mark(id, "missing" if isinstance(error, MissingFile) else "broken", str(error))
         raise
     return tag, found
