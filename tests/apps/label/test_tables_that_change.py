@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 
+from cusal.apps.label.export.write import write_export
 from cusal.apps.label.sources import SourceOptions
 from cusal.apps.label.start import Options, start_project
 from cusal.apps.label.store import ClassChange
@@ -156,3 +157,16 @@ def test_known_labels_may_go_by_the_numbers_of_rows(tmp_path):
     write(labels, [["2", "parcels"], ["30", "parcels"]], ("row", "label"))
     with start(path, labels=str(labels)).project as project:
         assert labels_by_text(project) == {TEXTS[1]: 1, TEXTS[29]: 1}
+
+
+def test_the_export_names_the_row_that_a_label_belongs_to_now(tmp_path):
+    path = tmp_path / "letters.csv"
+    write(path, [[text] for text in TEXTS])
+    with start(path).project as project:
+        label_all(project)
+    write(path, [["a new letter about parcels"], *([text] for text in TEXTS)])
+    with start(path).project as project:
+        write_export(project, tmp_path / "out")
+    with (tmp_path / "out" / "labels.csv").open() as file:
+        found = {int(row["row"]): row["label"] for row in csv.DictReader(file)}
+    assert found == {number + 2: ["bills", "parcels"]["parcels" in text] for number, text in enumerate(TEXTS)}

@@ -1,6 +1,6 @@
 """What an export consists of: labelled items with all their answers, and the predictions of the others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -51,10 +51,12 @@ class Predicted:
 class Overview:
     """What a format knows before the first item: the project, its classes, and those that the model predicts.
 
-    `predicted` is None where there is no model. `model` names it in a word.
+    `predicted` is None where there is no model. `model` names it in a word. `rows` are the numbers of rows without
+    ids in the table as it is now, by their keys.
     """
 
     settings: Settings
     classes: tuple[LabelClass, ...]
     predicted: tuple[str, ...] | None
     model: str
+    rows: Mapping[str, int] | None = None

@@ -17,6 +17,7 @@ from cusal.apps.label.export.contents import Overview
 from cusal.apps.label.export.new_folder import new_folder
 from cusal.apps.label.export.project_items import answered_items, open_items
 from cusal.apps.label.export.project_model import ProjectModel, model_of_project
+from cusal.apps.label.sources import row_numbers
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.worker.one_line import in_one_line
 from cusal.errors import InvalidInput
@@ -126,7 +127,8 @@ def _model(project: Project, tell: Tell) -> ProjectModel | None:
 
 def _overview(project: Project, model: ProjectModel | None, written: str) -> Overview:
     predicted = None if model is None else model.classes
-    return Overview(project.settings, tuple(project.classes.all()), predicted, f"cusal {written}")
+    classes = tuple(project.classes.all())
+    return Overview(project.settings, classes, predicted, f"cusal {written}", row_numbers(project))
 
 
 def _feed(sinks: Sequence[known.Sink], project: Project, model: ProjectModel | None) -> None:

@@ -8,7 +8,7 @@ from cusal.apps.label.sources.image_folder import ImageFolder
 from cusal.apps.label.sources.source import Source, SourceOptions
 from cusal.apps.label.sources.tables import TableFile
 from cusal.apps.label.store.project import Project
-from cusal.errors import DataError, InvalidInput, ProjectError
+from cusal.errors import CusalError, DataError, InvalidInput, ProjectError
 from cusal.tables import is_table, table_name
 
 SUFFIX = ".cusal.db"
@@ -90,6 +90,29 @@ def source_of(project: Project) -> Source:
     if options.labels is not None and not Path(options.labels).is_file():
         options = replace(options, labels=None)
     return open_source(settings.data, options)
+
+
+def row_numbers(project: Project) -> dict[str, int] | None:
+    """Return the number of each row in the table as it is now, by the key of its item.
+
+    None where items have paths or ids; nothing where the table is gone.
+
+    Parameters
+    ----------
+    project : Project
+
+    Returns
+    -------
+    dict of str to int, or None
+    """
+    settings = project.settings
+    if settings.kind == "image" or settings.wrong_class is not None or settings.columns.get("key", "") is not None:
+        return None
+    try:
+        source = source_of(project)
+    except CusalError:
+        return {}
+    return {row.key: number for number, row in source.numbered()} if isinstance(source, TableFile) else None
 
 
 def default_place(data: str | os.PathLike[str]) -> Path:

@@ -66,7 +66,7 @@ class TableFile:
         """Keys and class names of the file of labels, which may go by the numbers of rows without ids."""
         if self._options.labels is None:
             return
-        keys = {number: row.key for number, row in self._numbered()} if self._roles.id is None else {}
+        keys = {number: row.key for number, row in self.numbered()} if self._roles.id is None else {}
         for name, label in read_labels(Path(self._options.labels)):
             yield keys.get(int(name), name) if name.isascii() and name.isdigit() else name, label
 
@@ -118,9 +118,9 @@ class TableFile:
 
     def rows(self) -> Iterator[NewItem]:
         """Yield the rows as items, read as they are needed."""
-        return (row for _, row in self._numbered())
+        return (row for _, row in self.numbered())
 
-    def _numbered(self) -> Iterator[tuple[int, NewItem]]:
+    def numbered(self) -> Iterator[tuple[int, NewItem]]:
         """Yield the rows as items with their numbers, the first being 1."""
         self._notes, found = Notes(), self._roles
         ids, times, labels = set[int](), _Occurrences(), 0

@@ -4,7 +4,8 @@ labels       each labelled item once, with the label that its answers come to
 answers      every answer of every person, skipped items too
 predictions  each other item, with a column p_NAME of its probability for every class
 
-Texts are in the tables where items are texts; otherwise the key says which row or file an item is.
+Texts are in the tables where items are texts; otherwise the key says which row or file an item is. Rows of a table
+without ids are known by what they hold; the column `row` has their numbers in the table as it is when this is written.
 """
 
 from collections.abc import Sequence
@@ -35,11 +36,12 @@ class TableSink:
 
     def __init__(self, folder: Path, overview: Overview) -> None:
         self._texts = overview.settings.kind == "text"
-        self._classes = overview.predicted or ()
+        self._classes, self._rows = overview.predicted or (), overview.rows
         text = {"text": "text"} if self._texts else {}
         self._open = ExitStack()
         self._folder = folder
-        first = {"item": "integer", "key": "text", **text, "label": "text"}
+        row = {} if self._rows is None else {"row": "integer"}
+        first = {"item": "integer", "key": "text", **row, **text, "label": "text"}
         self._labels = self._table("labels", first | {"people": "text", "disagree": "truth", "at": "time"})
         self._answers = self._table("answers", ANSWERS)
         self._predictions: TableWriter | None = None
@@ -84,4 +86,6 @@ class TableSink:
             "item": [item.id for item in items],
             "key": [item.key for item in items],
         }
+        if self._rows is not None:
+            own["row"] = [self._rows.get(item.key) for item in items]
         return own | {"text": [item.text for item in items]} if self._texts else own
