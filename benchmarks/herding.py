@@ -63,6 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default="PoolClassifier", help="names, separated by semicolons")
     parser.add_argument("--seeds", default="5-14")
+    parser.add_argument("--strategies", default=",".join(STRATEGIES), help="names, separated by commas")
     parser.add_argument("--tasks", help="names, separated by commas; all by default")
     parser.add_argument("--keel", type=Path, help="folder of tables that chose nothing")
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -79,15 +80,17 @@ def main() -> None:
         for seed in range(int(first), int(last or first) + 1):
             for model in options.models.split(";"):
                 for name in wanted:
-                    stored += measure(name, sources[name], model, seed, stored)
+                    stored += measure(name, sources[name], model, seed, stored, options.strategies.split(","))
                     write(options.out, stored)
     print(report(stored))
 
 
-def measure(name: str, source: str | Path, model: str, seed: int, stored: list[Row]) -> list[Row]:
+def measure(
+    name: str, source: str | Path, model: str, seed: int, stored: list[Row], strategies: list[str]
+) -> list[Row]:
     """Return the runs of one task, model and seed that are not stored yet."""
     done = {row["strategy"] for row in stored if (row["task"], row["model"], row["seed"]) == (name, model, seed)}
-    missing = [strategy for strategy in STRATEGIES if strategy not in done]
+    missing = [strategy for strategy in strategies if strategy not in done]
     if not missing:
         return []
     items, labels = read(name, source)
@@ -155,7 +158,7 @@ def write(path: Path, rows: list[Row]) -> None:
 def report(rows: list[Row]) -> str:
     """Return the table of differences to `diverse_margin` by model and group of tasks."""
     groups: dict[str, Callable[[str], bool]] = {
-        "embeddings (texts by MiniLM, images by PCA)": lambda task: task in (*TEXTS, *IMAGES),
+        "embeddings": lambda task: task in (*TEXTS, *IMAGES),
         "tables": lambda task: task in TABLES,
         "tables that chose nothing": lambda task: task.startswith("keel"),
     }
@@ -167,19 +170,29 @@ def report(rows: list[Row]) -> str:
             chosen = [row for row in rows if row["model"] == model and belongs(row["task"])]
             mean = {(row["task"], row["seed"], row["strategy"]): float(np.mean(row["accuracy"])) for row in chosen}
             pairs = sorted({(task, seed) for task, seed, _ in mean})
-            pairs = [pair for pair in pairs if all((*pair, name) in mean for name in STRATEGIES)]
+            shown = [name for name in STRATEGIES if any((*pair, name) in mean for pair in pairs)]
+            pairs = [pair for pair in pairs if all((*pair, name) in mean for name in shown)]
             if not pairs:
                 continue
-            gains = {name: np.array([mean[*pair, name] - mean[*pair, BASE] for pair in pairs]) for name in others}
+            gains = {
+                name: np.array([mean[*pair, name] - mean[*pair, BASE] for pair in pairs])
+                for name in shown
+                if name != BASE
+            }
             tasks = sorted({task for task, _ in pairs})
             by_task = {task: gains["herding"][[pair[0] == task for pair in pairs]].mean() for task in tasks}
             worst = min(tasks, key=lambda task: by_task[task])
             p = wilcoxon(gains["herding"]).pvalue if len(pairs) > 5 else float("nan")
-            cells = [np.mean([gains[n][[pair[0] == t for pair in pairs]].mean() for t in tasks]) for n in others]
+            cells = [
+                f"{np.mean([gains[n][[pair[0] == t for pair in pairs]].mean() for t in tasks]):+.1f}"
+                if n in gains
+                else ""
+                for n in others
+            ]
             won = sum(value > 0 for value in by_task.values())
             lines.append(
                 f"| {model}, {group} | {len(tasks)} | {len({seed for _, seed in pairs})} | "
-                f"{' | '.join(f'{cell:+.1f}' for cell in cells)} | {won} of {len(tasks)} | "
+                f"{' | '.join(cells)} | {won} of {len(tasks)} | "
                 f"{by_task[worst]:+.1f} ({worst}) | {p:.2g} ({len(pairs)}) |"
             )
     return "\n".join(lines)
