@@ -36,9 +36,8 @@ def text_vectors(values: Sequence[Any], features: str) -> Any:
     """Return the vectors of texts, dense or sparse; what is missing is an empty text."""
     texts = ["" if value is None else str(value) for value in values]
     vectoriser: Vectoriser = SentenceVectors() if features == SentenceVectors.name else WordVectors()
-    vectoriser.fit(texts)
     with Progress(len(texts), title="features of texts", unit="texts", always=False) as progress:
-        return vectoriser.transform(texts, progress.advance).matrix
+        return vectoriser.fit_transform(texts, progress.advance).matrix
 
 
 class FetchedImages:
@@ -79,7 +78,7 @@ class FetchedImages:
         files = list(paths)
         if not files:
             return {}
-        found = self.vectoriser.fit(files).transform(files)
+        found = self.vectoriser.fit_transform(files)
         for row, vector in zip(found.rows.tolist(), found.matrix, strict=True):
             self._known[paths[files[row]]] = vector
         return {paths[files[row]]: reason for row, reason in found.broken.items()}

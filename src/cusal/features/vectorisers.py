@@ -96,7 +96,10 @@ class Vectoriser(Protocol):
         """Learn from items what the vectors depend on."""
 
     def transform(self, items: Sequence[Any], advance: Advance = ...) -> VectorisedItems:
-        """Return the vectors of items."""
+        """Return the vectors of items; `advance` is called with how many more are done."""
+
+    def fit_transform(self, items: Sequence[Any], advance: Advance = ...) -> VectorisedItems:
+        """Learn from items and return their vectors; both at once may take half the time."""
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs, as plain values and arrays."""
@@ -106,12 +109,17 @@ class Vectoriser(Protocol):
         """Return the vectoriser of a state."""
 
 
+def _ignore(count: int) -> None:
+    """Tell nobody how far it is."""
+
+
 class _Vectoriser:
     """What a vectoriser is where it learns nothing and is called by its name."""
 
     name: ClassVar[str]
     items: ClassVar[str]
     in_parts: ClassVar[bool] = False
+    transform: Callable[..., VectorisedItems]
 
     @property
     def key(self) -> str:
@@ -122,6 +130,10 @@ class _Vectoriser:
         """Return the vectoriser: it learns nothing."""
         return self
 
+    def fit_transform(self, items: Sequence[Any], advance: Advance = _ignore) -> VectorisedItems:
+        """Learn from items and return their vectors."""
+        return self.fit(items).transform(items, advance)
+
     def state(self) -> dict[str, Any]:
         """Return nothing: there is nothing to restore."""
         return {}
@@ -130,10 +142,6 @@ class _Vectoriser:
     def restore(cls, state: Mapping[str, Any]) -> Self:
         """Return the vectoriser of a state."""
         return cls(**state)
-
-
-def _ignore(count: int) -> None:
-    """Tell nobody how far it is."""
 
 
 @dataclass
@@ -159,6 +167,14 @@ class WordVectors(_Vectoriser):
         """Learn the words."""
         self.features = TextFeatures().fit(items)
         return self
+
+    def fit_transform(self, items: Sequence[Any], advance: Advance = _ignore) -> VectorisedItems:
+        """Learn the words and return sparse rows, (n, terms), in half the time of both."""
+        features = TextFeatures()
+        matrix = features.fit_transform(items)
+        self.features = features
+        advance(len(items))
+        return VectorisedItems.whole(matrix)
 
     def transform(self, items: Sequence[Any], advance: Advance = _ignore) -> VectorisedItems:
         """Return sparse rows, (n, terms)."""
@@ -239,17 +255,17 @@ class ImageVectors(_Vectoriser):
         from cusal.features.image_files import stream_image_vectors
         from cusal.features.images import WIDTH as COLUMNS
 
-        rows, parts = [np.empty(0, dtype=np.int64)], [np.empty((0, COLUMNS), dtype=np.float32)]
+        has, matrix = np.zeros(len(items), dtype=np.bool_), np.zeros((len(items), COLUMNS), dtype=np.float32)
         broken: dict[int, str] = {}
         missing: list[int] = []
         side = _fitted(self.side, self)
         for chunk in stream_image_vectors([str(path) for path in items], side=side, remembered=self.remembered):
-            rows.append(chunk.rows)
-            parts.append(chunk.vectors)
+            has[chunk.rows] = True
+            matrix[chunk.rows] = chunk.vectors
             missing += chunk.missing
             broken |= chunk.broken | dict.fromkeys(chunk.missing, "The file is missing.")
             advance(len(set(chunk.rows.tolist()) | set(chunk.broken) | set(chunk.missing)))
-        return VectorisedItems(np.concatenate(rows), np.concatenate(parts), broken, tuple(missing))
+        return VectorisedItems(np.flatnonzero(has), matrix if has.all() else matrix[has], broken, tuple(missing))
 
     def state(self) -> dict[str, Any]:
         """Return the side."""

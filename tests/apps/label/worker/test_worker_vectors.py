@@ -108,7 +108,7 @@ def test_rows_of_a_table_are_scaled_and_encoded(open_project, tmp_path):
     add_classes(project, "abc")
     worker = begun(project)
     answer(project, worker, TEXT_LABELS, rounds=2)
-    assert worker.maker.columns == ("colour", "size", "weight")
+    assert worker.maker.vectoriser.columns == ("colour", "size", "weight")
     assert worker.learning.session.items.shape == (90, 5)  # two colours; one weight is missing
     top = worker.learning.session.predict(worker.learning.session.items)
     assert (top == TEXT_LABELS).mean() > 0.9

@@ -21,27 +21,10 @@ from cusal.apps.label.worker.learning import suited_session
 from cusal.apps.label.worker.pool import Places
 from cusal.apps.label.worker.process import remake_vectors
 from cusal.apps.label.worker.saved import read_saved
-from cusal.apps.label.worker.vectors import (
-    NETWORK,
-    FunctionMaker,
-    ImageMaker,
-    Maker,
-    SentenceMaker,
-    TableMaker,
-    TextMaker,
-    makers_of,
-)
+from cusal.apps.label.worker.vectors import Maker, makers_of
 from cusal.deploy.model_file import model_state, write_model
 from cusal.errors import InvalidInput
-from cusal.features import (
-    GivenVectors,
-    ImageVectors,
-    OwnVectors,
-    SentenceVectors,
-    TableVectors,
-    Vectoriser,
-    WordVectors,
-)
+from cusal.features import ImageVectors, Vectoriser
 from cusal.recalibration import AccuracyEstimate, CalibrationEstimate
 
 Tell = Callable[[str], None]
@@ -99,7 +82,7 @@ class ProjectModel:
                 probs[inside] = self.model.classifier.classify(self.vectors[rows])
             if not inside.all():
                 made = self.maker.vectors(some[~inside], lambda count: None)
-                probs[np.flatnonzero(~inside)[made.has]] = self.model.classifier.classify(made.matrix)
+                probs[np.flatnonzero(~inside)[made.rows]] = self.model.classifier.classify(made.matrix)
             known = ~np.isnan(probs[:, 0])
             if known.any():
                 yield Predicted(project.items.of(some[known].tolist()), probs[known])
@@ -134,8 +117,8 @@ def model_of_project(project: Project, tell: Tell) -> ProjectModel | None:
 
 def maker_named(project: Project, settings: Settings, name: str) -> Maker:
     """Return what makes the vectors of this name."""
-    if name.startswith(f"{NETWORK}-"):
-        return ImageMaker(project, int(name.rpartition("-")[2]))
+    if name.startswith(f"{ImageVectors.name}-"):
+        return Maker(project, settings.kind, ImageVectors(int(name.rpartition("-")[2]), remembered=True))
     for maker in makers_of(project, settings):
         if maker.name == name:
             return maker
@@ -147,15 +130,7 @@ def maker_named(project: Project, settings: Settings, name: str) -> Maker:
 
 def vectoriser_of(maker: Maker) -> Vectoriser:
     """Return what makes such vectors of new data, after the maker has made some."""
-    if isinstance(maker, TextMaker) and maker.features is not None:
-        return WordVectors(maker.features)
-    if isinstance(maker, TableMaker) and maker.features is not None:
-        return TableVectors(maker.columns, maker.features)
-    if isinstance(maker, ImageMaker) and maker.side is not None:
-        return ImageVectors(maker.side)
-    if isinstance(maker, FunctionMaker):
-        return OwnVectors(maker.name)
-    return SentenceVectors() if isinstance(maker, SentenceMaker) else GivenVectors()
+    return type(maker.vectoriser).restore(maker.vectoriser.state())
 
 
 def _catch_up(session: Session, labels: dict[int, int], places: Places) -> bool:

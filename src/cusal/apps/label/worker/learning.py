@@ -20,8 +20,8 @@ from cusal.apps.label.worker.pool import Places
 from cusal.apps.label.worker.reasons import in_reserve, reasons_of
 from cusal.apps.label.worker.report import full_report, labels_of, packed_predictions, plain_report
 from cusal.apps.label.worker.saved import Saved
-from cusal.apps.label.worker.vectors import stacked
 from cusal.errors import ProjectError
+from cusal.features import stacked
 
 RESERVE = 3  # batches that wait behind the one that was asked for
 SECONDS_A_BATCH = 10.0  # nobody answers faster; a round that takes longer needs a larger reserve

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from cusal._types import Indices
 from cusal.apps.label.sources import read_in, source_of
 from cusal.apps.label.store.project import Project
@@ -15,7 +17,8 @@ from cusal.apps.label.worker.learning import Learning
 from cusal.apps.label.worker.one_line import in_one_line
 from cusal.apps.label.worker.pool import Places, choose_items, find_newcomers
 from cusal.apps.label.worker.saved import Saved, read_saved
-from cusal.apps.label.worker.vectors import ImageMaker, Maker, makers_of, stacked
+from cusal.apps.label.worker.vectors import Maker, makers_of
+from cusal.features import ImageVectors, VectorisedItems, stacked
 
 TICK = 0.25  # seconds between looks at the project
 BEAT = 5.0  # seconds between signs of life
@@ -117,8 +120,8 @@ class Worker:
     def _resume(self, saved: Saved) -> bool:
         """Start the vectors of a saved session; return False if they are of another kind than is asked for now."""
         for place, maker in enumerate(self.coming):
-            if isinstance(maker, ImageMaker) and saved.vectors.startswith(f"{maker.name}-"):
-                maker.side = int(saved.vectors.rpartition("-")[2])
+            if isinstance(maker.vectoriser, ImageVectors) and saved.vectors.startswith(f"{maker.name}-"):
+                maker.vectoriser.side = int(saved.vectors.rpartition("-")[2])
             if maker.name == saved.vectors:
                 self.coming = self.coming[place:]
                 note = self._noting(maker, len(saved.ids))
@@ -208,10 +211,19 @@ def read_rest(project: Project) -> None:
 def make_vectors(maker: Maker, ids: Indices, note: Callable[[int], None]) -> tuple[Indices, Any]:
     """Return the items that have vectors, and these."""
     made = maker.vectors(ids, note)
-    return ids[made.has], made.matrix
+    return ids[made.rows], made.matrix
 
 
 def remake_vectors(maker: Maker, saved: Saved, note: Callable[[int], None]) -> tuple[Indices, Any]:
     """Return the vectors of all items of a saved session, learned from those that they were learned from then."""
     parts = [some for some in (saved.ids[: saved.fitted], saved.ids[saved.fitted :]) if len(some)]
-    return saved.ids, stacked([maker.vectors(ids, note).filled() for ids in parts])
+    return saved.ids, stacked([_filled(maker.vectors(ids, note), len(ids)) for ids in parts])
+
+
+def _filled(found: VectorisedItems, count: int) -> Any:
+    """Return the matrix of all items, with zeros for those that have none."""
+    if len(found.rows) == count:
+        return found.matrix
+    filled = np.zeros((count, found.matrix.shape[1]), dtype=found.matrix.dtype)
+    filled[found.rows] = found.matrix
+    return filled
