@@ -9,7 +9,8 @@ are made harder: a language model's way to report confidence (five coarse values
 errors only among the confident.
 
     intervals     coverage of the 95 % interval, and its squared width relative to a uniform sample with Wilson's:
-                  `Audit.accuracy`, PPI++ (the package ppi-python), active inference (slope 1, normal interval)
+                  `Audit.accuracy`, PPI++ (ppi-python), active inference (glide-py), PPI++ (truescore); how many samples
+                  a package refused. The three packages are needed; glide-py runs on Python 3.12
     looking       coverage when one looks after every ten checks up to 400: the interval for one look, and `anytime`
     needed        the estimated number of checks for +-2 points at 100 checks, relative to the true one
     hunt          share of wrong ones among 100 hunted after 200 checks; coverage of the interval with them
@@ -170,7 +171,8 @@ def intervals(case: Case, repetitions: int) -> dict[str, Any]:
                 "audit": (share.low, share.high),
                 "uniform": wilson(right[uniform], len(right)),
                 "ppi++": ppi(right[uniform], confidence[uniform], np.delete(confidence, uniform)),
-                "active": active(right, confidence, count, rng),
+                "glide": glide(right, confidence, count, audit.seed),
+                "truescore": truescore(right, confidence, uniform),
             }
             for method, ends in rows.items():
                 found.setdefault(method, {}).setdefault(count, []).append(ends)
@@ -179,11 +181,14 @@ def intervals(case: Case, repetitions: int) -> dict[str, Any]:
 
 def _summary(ends: Any, uniform: Any, truth: float) -> dict[str, Any]:
     rows = {}
-    for count, pairs in ends.items():
-        low, high = np.array(pairs).T
-        base = np.mean(np.diff(uniform[count], axis=1) ** 2)
-        covered = float(((low <= truth) & (truth <= high)).mean())
-        rows[str(count)] = {"coverage": covered, "width2": float(np.mean((high - low) ** 2) / base)}
+    for count, given in ends.items():
+        pairs = [pair for pair in given if pair is not None and np.isfinite(pair).all()]
+        rows[str(count)] = {"coverage": None, "width2": None, "refused": len(given) - len(pairs)}
+        if pairs:
+            low, high = np.array(pairs).T
+            base = np.mean(np.diff(uniform[count], axis=1) ** 2)
+            covered = float(((low <= truth) & (truth <= high)).mean())
+            rows[str(count)] |= {"coverage": covered, "width2": float(np.mean((high - low) ** 2) / base)}
     return rows
 
 
@@ -201,14 +206,30 @@ def ppi(right: np.ndarray, confidence: np.ndarray, others: np.ndarray) -> tuple[
     return float(np.ravel(low)[0]), float(np.ravel(high)[0])
 
 
-def active(right: np.ndarray, confidence: np.ndarray, count: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the interval of Zrnic and Candes 2024: each item is drawn by its doubt, mixed with an equal share."""
-    doubt = np.sqrt(confidence * (1 - confidence))
-    chances = np.clip(count * (0.5 * doubt / doubt.sum() + 0.5 / len(doubt)), 0, 1)
-    drawn = rng.random(len(right)) < chances
-    terms = confidence + (right - confidence) * drawn / chances
-    half = Z * terms.std() / np.sqrt(len(terms))
-    return terms.mean() - half, terms.mean() + half
+def glide(right: np.ndarray, confidence: np.ndarray, count: int, seed: int) -> tuple[float, float] | None:
+    """Return the interval of GLIDE's active inference; None where it refuses the sample."""
+    from glide.estimators import ASIMeanEstimator
+    from glide.samplers import ActiveSampler
+
+    try:
+        doubt = np.sqrt(np.clip(confidence * (1 - confidence), 1e-4, None))
+        chances, drawn = ActiveSampler().sample(doubt, count, random_seed=seed)
+        truth = np.where(drawn == 1, right, np.nan)
+        found = ASIMeanEstimator().estimate(truth, confidence, chances).confidence_interval
+        return float(found.lower_bound), float(found.upper_bound)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def truescore(right: np.ndarray, confidence: np.ndarray, drawn: np.ndarray) -> tuple[float, float] | None:
+    """Return truescore's prediction-powered interval from a uniform sample; None where it refuses the sample."""
+    from truescore import ppi_estimate
+
+    try:
+        found = ppi_estimate(confidence, right[drawn], drawn)
+        return float(found.low), float(found.high)
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def looking(case: Case, repetitions: int) -> dict[str, Any]:
@@ -353,7 +374,7 @@ PARTS: dict[str, Callable[[Case, int], dict[str, Any]]] = {
 
 # ---- tables
 
-METHODS = ("audit", "uniform", "ppi++", "active")
+METHODS = ("audit", "uniform", "ppi++", "glide", "truescore")
 
 
 def tables(cases: dict[str, Any]) -> str:
@@ -371,8 +392,10 @@ def _intervals(cases: dict[str, Any]) -> Iterator[str]:
 
 
 def _cell(row: dict[str, Any]) -> str:
-    last = list(row.values())[-1]
-    return " ".join(f"{one['coverage']:.3f}".removeprefix("0") for one in row.values()) + f"; {last['width2']:.2f}"
+    held = ["-" if one["coverage"] is None else f"{one['coverage']:.3f}".removeprefix("0") for one in row.values()]
+    ratios = ["-" if one["width2"] is None else f"{one['width2']:.2f}" for one in list(row.values())[1:3]]
+    refused = sum(one["refused"] for one in row.values())
+    return f"{' '.join(held)}; {' '.join(ratios)}{f'; refuses {refused}' if refused else ''}"
 
 
 def _others(cases: dict[str, Any]) -> Iterator[str]:

@@ -241,6 +241,14 @@ def test_an_archive_of_inspect_is_read(tmp_path):
         for sample in INSPECT["samples"]:
             archive.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
     assert read_predictions(str(tmp_path / "log.eval")).labels == ["C", "I"]
+    packed = (tmp_path / "log.eval").read_bytes()
+    for sign, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):  # method 93, as Inspect writes it, in both headers
+        place = -1
+        while (place := packed.find(sign, place + 1)) >= 0:
+            packed = packed[: place + at] + b"\x5d\x00" + packed[place + at + 2 :]
+    (tmp_path / "packed.eval").write_bytes(packed)
+    with pytest.raises(DataError, match="inspect log dump"):
+        read_predictions(str(tmp_path / "packed.eval"))
 
 
 def test_a_table_of_langsmith_and_scores_of_langfuse_as_csv(tmp_path):

@@ -66,7 +66,9 @@ def _from_json(file: Path) -> Table:
         raise DataError(f"there is no file {file}; give the path of a table.")
     try:
         content = _archive(file) if file.name.lower().endswith(ARCHIVE) else json.loads(file.read_bytes())
-    except (ValueError, RecursionError, OSError, zipfile.BadZipFile, NotImplementedError) as error:
+    except DataError:
+        raise
+    except (ValueError, RecursionError, OSError, zipfile.BadZipFile) as error:
         raise DataError(f"{file} cannot be read ({error}); expected JSON as a tool writes it.") from error
     reader = _reader_of(content)
     if reader is not None:
@@ -84,7 +86,10 @@ def _archive(file: Path) -> Any:
     """Return an Inspect log that is a zip file as the object that its JSON form would hold."""
     with zipfile.ZipFile(file) as archive:
         names = sorted(name for name in archive.namelist() if name.startswith("samples/") and name.endswith(JSON))
-        return {"eval": {}, "samples": [json.loads(archive.read(name)) for name in names]}
+        try:
+            return {"eval": {}, "samples": [json.loads(archive.read(name)) for name in names]}
+        except NotImplementedError as error:  # Python before 3.14 has no zstandard
+            raise DataError(f"{file} is packed by zstandard; run: inspect log dump {file} > log.json") from error
 
 
 def _reader_of(content: Any) -> ModuleType | None:
