@@ -27,7 +27,7 @@ STALE = [ -e $(1) ] && ! { $(1)/bin/python -c 'import sys; sys.exit(sys.version_
 $(foreach made,$(VENV) $(PEERS) $(OLDEST) $(DOCS) $(LABELSTUDIO),$(shell $(call STALE,$(made)) && rm -rf $(made)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo label-demo docs check test test-slow test-peers test-oldest test-labelstudio coverage durations \
+.PHONY: help lint-js demo label-demo docs check test test-slow test-peers test-oldest test-labelstudio coverage durations \
 	fuzz explore lint format hooks constraints bench measure clean
 
 help:  ## What can be made
@@ -76,10 +76,20 @@ fuzz: $(VENV)/.compiled  ## Call everything with odd values and damage files of 
 explore: $(VENV)/.compiled  ## Try other examples than the tests do, different each time; a find becomes an @example
 	$(BIN)/python $(PYTEST) --hypothesis-profile=explore --fuzz 100 $$(grep -rl --include='test_*.py' 'from hypothesis' tests)
 
-lint: $(VENV)/.test  ## ruff and mypy
+lint: $(VENV)/.test  ## ruff and mypy, and what checks the JavaScript of the pages
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory lint-js; \
+	else echo "npm is missing: the JavaScript of the pages is not checked (apt install nodejs npm)"; test -z "$$CI"; fi
+
+lint-js: node_modules/.installed
+	node_modules/.bin/tsc
+	node_modules/.bin/biome lint --error-on-warnings
+
+node_modules/.installed: package.json package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	touch $@
 
 format: $(VENV)/.test  ## Put the code into shape
 	$(BIN)/ruff check --fix $(CODE)

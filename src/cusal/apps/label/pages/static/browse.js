@@ -158,7 +158,7 @@ function take(event, act) {
 
 document.addEventListener("keydown", press);
 root.addEventListener("dblclick", (event) => {
-  const row = event.target.closest(".row");
+  const row = /** @type {any} */ (event.target).closest(".row");
   if (row) open(Number(row.dataset.id));
 });
 byId("label-them").addEventListener("click", () => chooseFor(selection.ids));

@@ -38,9 +38,11 @@ const option = (value, words) => element("option", { value }, words);
 
 /** Return the filter as the server's call wants it. */
 export function filterQuery() {
+  /** @type {Record<string, any>} */
   const values = Object.fromEntries(new FormData(byId("filters")));
   const { label, sure, kind, ...rest } = values;
   const [low, high] = sure ? sure.split("-") : ["", ""];
+  /** @type {Record<string, string>} */
   const query = { ...rest, low, high: high === "1" ? "" : high };
   if (kind === "disagree") query.disagree = "true";
   else if (kind === "aside") query.aside = "true";
@@ -59,7 +61,7 @@ export function onFilter(act) {
   };
   byId("filters").addEventListener("input", (event) => {
     clearTimeout(timer);
-    if (event.target.type === "search") timer = setTimeout(changed, PAUSE);
+    if (event.target instanceof HTMLInputElement && event.target.type === "search") timer = setTimeout(changed, PAUSE);
     else changed();
   });
   byId("filters").addEventListener("submit", (event) => (event.preventDefault(), changed()));

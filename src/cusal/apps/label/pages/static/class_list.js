@@ -69,7 +69,8 @@ export class ClassList {
     if (event.key === "ArrowDown" || event.key === "ArrowUp")
       return (this.#move(event.key === "ArrowDown" ? 1 : -1), true);
     if (event.key === "Enter" && this.#active) return (event.repeat || this.#choose(this.#active.id), true);
-    if (/^[1-9]$/.test(key) && this.#rows[key - 1]) return (event.repeat || this.#choose(this.#rows[key - 1].id), true);
+    const slot = /^[1-9]$/.test(key) ? this.#rows[Number(key) - 1] : null;
+    if (slot) return (event.repeat || this.#choose(slot.id), true);
     if (event.key.length !== 1 || (event.key === " " && !typed)) return false;
     if (event.shiftKey && !typed && COMMANDS[key]) return false;
     if (/[\p{L}\p{N} ]/u.test(event.key)) this.field.focus({ preventScroll: true }); // the letter lands in the field

@@ -16,7 +16,10 @@ let earlier = Promise.resolve(); // changes are stored in the order in which the
 /** Send a change after those before it; returns whether it was stored. */
 function change(action, values) {
   const stored = earlier.then(() => store(action, values));
-  earlier = stored.catch(() => {});
+  earlier = stored.then(
+    () => {},
+    () => {},
+  );
   return stored;
 }
 
@@ -36,7 +39,7 @@ async function store(action, values) {
 
 function draw() {
   const { classes } = page.project;
-  const focus = document.activeElement?.dataset?.field;
+  const focus = document.activeElement instanceof HTMLElement && document.activeElement.dataset.field;
   byId("how-many").textContent = classes.length ? plural(classes.length, "class", "classes") : "";
   byId("key-note").textContent = typesToFind(classes)
     ? `With more than ${MOST_WITH_KEYS} classes people type a part of the name; the nine in use have the digits.`
@@ -44,7 +47,7 @@ function draw() {
   show(byId("nothing"), !classes.length);
   const keys = classKeys(classes);
   root.replaceChildren(...classes.map((found, place) => row(found, place, keys.get(found.id))));
-  if (focus) root.querySelector(`[data-field="${CSS.escape(focus)}"]`)?.focus();
+  if (focus) /** @type {any} */ (root.querySelector(`[data-field="${CSS.escape(focus)}"]`))?.focus();
 }
 
 function row(found, place, key) {

@@ -1,6 +1,10 @@
 // Making and finding elements. Text is always set as text, never as HTML.
 
-/** Return the element with this id; a page without it is a mistake in its template. */
+/**
+ * Return the element with this id; a page without it is a mistake in its template, which knows of what kind it is.
+ * @param {string} id
+ * @returns {any}
+ */
 export function byId(id) {
   const found = document.getElementById(id);
   if (!found) throw new Error(`no element #${id}`);

@@ -26,6 +26,9 @@ function isSubsequence(typed, whole) {
 /**
  * Return the classes that match every typed word, best first. `weight(class)` breaks ties: the higher, the earlier.
  * Matches by scattered letters count only where nothing better is found.
+ * @param {any[]} classes
+ * @param {string} typed
+ * @param {(found: any) => number} weight
  */
 export function findClasses(classes, typed, weight = () => 0) {
   const parts = typed

@@ -39,7 +39,11 @@ export function classKeys(classes) {
   return keys;
 }
 
-/** Return the key that was meant: lower case, and digits also on keyboards where they need Shift. */
+/**
+ * Return the key that was meant: lower case, and digits also on keyboards where they need Shift.
+ * @param {KeyboardEvent} event
+ * @param {(key: string) => boolean} known
+ */
 export function keyOf(event, known = () => false) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const digit = /^Digit([0-9])$/.exec(event.code)?.[1];

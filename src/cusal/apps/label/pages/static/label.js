@@ -156,7 +156,7 @@ async function refresh() {
 
 function draw() {
   const item = timeline.item;
-  if (!item) drawNothing(view, { progress, status, error: ahead.error, dry: ahead.dry, classes: page.project.classes });
+  if (!item) drawNothing(view, { progress, status, error: ahead.error, dry: ahead.dry });
   else if (item.key === undefined) fetchPast(item);
   else if (view.item !== item) {
     view.show(item, ahead.picture(item));
@@ -165,7 +165,7 @@ function draw() {
   drawAround(item);
   strip.draw(timeline);
   drawProgress();
-  document.body.dataset.ahead = ahead.items.length;
+  document.body.dataset.ahead = String(ahead.items.length);
 }
 
 function drawAround(item) {

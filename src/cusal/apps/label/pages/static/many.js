@@ -86,6 +86,7 @@ export class ManyAtOnce {
   }
 
   #move(key) {
+    /** @type {any[]} */
     const tiles = [...this.root.querySelectorAll(".tile")];
     const here = tiles.indexOf(document.activeElement);
     const wide = Math.max(1, tiles.filter((tile) => tile.offsetTop === tiles[0].offsetTop).length);

@@ -6,7 +6,10 @@ const LONGEST_PAUSE = 5000;
 export class Pictures {
   #found = new Map();
 
-  /** `broken(item)` is called for a file that cannot be shown. */
+  /**
+   * `broken(item)` is called for a file that cannot be shown.
+   * @param {(item: any) => void} broken
+   */
   constructor(broken = () => {}) {
     this.broken = broken;
   }

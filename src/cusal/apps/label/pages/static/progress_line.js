@@ -38,7 +38,7 @@ export function drawLine(progress, extra, pace) {
   const goal = progress.budget || null;
   const bar = byId("line-bar");
   const share = Math.min(1, done / Math.max(1, goal ?? progress.items));
-  bar.firstElementChild.style.setProperty("width", `${100 * share}%`);
+  /** @type {HTMLElement} */ (bar.firstElementChild).style.setProperty("width", `${100 * share}%`);
   bar.setAttribute("aria-valuenow", done);
   bar.setAttribute("aria-valuemax", goal ?? progress.items);
   byId("line-done").textContent = goal

@@ -28,6 +28,7 @@ export class AnswerQueue {
   #watchers = [];
   #followers = [];
   #state = { name: "saved", reason: "" };
+  /** @type {(value?: unknown) => void} */
   #wake = () => {};
   #failures = 0;
   #oneByOne = 0; // how many of the next entries travel alone, because one of them was refused as malformed
@@ -91,6 +92,7 @@ export class AnswerQueue {
     this.#announce();
   }
 
+  /** @param {{added?: string, result?: any, state?: any}} said */
   #hear({ added, result, state }) {
     if (added) this.#wake();
     if (result) this.#settle(result);

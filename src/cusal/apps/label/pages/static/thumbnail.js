@@ -20,7 +20,7 @@ export function thumbnail(id, attributes = {}) {
 }
 
 function lookIn(pause) {
-  timer ??= setTimeout(() => look(pause), pause);
+  if (timer === null) timer = setTimeout(() => look(pause), pause);
 }
 
 /** Ask for the first lost picture alone: an <img> does not say why it failed, and one call says whether to wait. */
