@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from cusal.calibration.chunks import over_rows
+from cusal.calibration.compiled import over_rows
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 5000])
@@ -61,7 +61,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads():
 FORK = """
 import multiprocessing
 import numpy as np
-from cusal.calibration.chunks import over_rows
+from cusal.calibration.compiled import over_rows
 
 def total(rows):
     sums = np.zeros(len(rows))

@@ -5,7 +5,7 @@ import pandas
 import pytest
 
 from cusal.features import TableFeatures, TextFeatures
-from cusal.features._states import table_features, table_state, text_features, text_state
+from cusal.features.vectorisers import table_features, table_state, text_features, text_state
 from cusal.persistence.object_file import read_objects, write_objects
 
 TEXTS = ["Cash prize, call now", "see you at lunch", "call me after lunch", "größer als 5 €", "犬が好き"]

@@ -14,7 +14,7 @@ from cusal.models.networks import SmallResNet
 from cusal.models.spectral import SpectralConv2d
 from cusal.models.torch_classifier import TorchClassifier
 from cusal.recalibration.temperature_scaled import TemperatureScaled
-from cusal.strategies._density import class_log_density
+from cusal.strategies.ddu import class_log_density
 
 X, Y = load_digits(return_X_y=True)
 X = (X.reshape(-1, 1, 8, 8) / 8 - 1).astype(np.float32)

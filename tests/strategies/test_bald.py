@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from cusal.errors import InvalidInput
-from cusal.strategies._array_answers import ArrayAnswers
 from cusal.strategies._information import JointInformation, mutual_information
-from cusal.strategies._view import View
+from cusal.strategies._view import ArrayAnswers, View
 from cusal.strategies.bald import Bald
 from cusal.strategies.batch_bald import BatchBald
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from cusal.strategies import _density as density
-from cusal.strategies._density import class_log_density
+from cusal.strategies import ddu as density
+from cusal.strategies.ddu import class_log_density
 
 
 @pytest.mark.parametrize("covariance", ["shared", "per_class"])

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from cusal.errors import InvalidInput
-from cusal.strategies._array_answers import ArrayAnswers
-from cusal.strategies._view import View
+from cusal.strategies._view import ArrayAnswers, View
 from cusal.strategies.entropy import Entropy
 from cusal.strategies.rand_entropy import RandEntropy
 

@@ -6,8 +6,7 @@ import pytest
 from cusal import strategies
 from cusal.errors import InvalidInput, MissingMethod
 from cusal.strategies import Cusal
-from cusal.strategies._array_answers import ArrayAnswers
-from cusal.strategies._view import View
+from cusal.strategies._view import ArrayAnswers, View
 
 
 class Counting:

@@ -18,9 +18,8 @@ from cusal._checks import as_array, as_count, as_labels
 from cusal._types import Floats, Indices
 from cusal.adapters._utilities import ranked
 from cusal.errors import InvalidInput
-from cusal.strategies._array_answers import ArrayAnswers
 from cusal.strategies._strategy import Strategy
-from cusal.strategies._view import View
+from cusal.strategies._view import ArrayAnswers, View
 
 
 class BaalHeuristic(AbstractHeuristic):  # type: ignore[misc]

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from cusal._checks import Rows, UnitRows
 from cusal._types import Floats, Indices
 from cusal.calibration import pruned_few_classes, pruned_many_classes
-from cusal.calibration.chunks import over_rows
+from cusal.calibration.compiled import over_rows
 from cusal.calibration.estimator import Estimator
 from cusal.calibration.kernel import log_clamped
 from cusal.calibration.pointwise import FEW_CLASSES, dense_in_parts

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from cusal._checks import Rows
 from cusal._types import Indices
-from cusal.calibration.chunks import over_rows
+from cusal.calibration.compiled import over_rows
 from cusal.calibration.numba_math import exp_below_zero, log_above, log_gamma_1p
 
 TILE = 16

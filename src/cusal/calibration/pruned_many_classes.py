@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cusal._checks import Rows
 from cusal._types import Floats, Indices
-from cusal.calibration.chunks import over_rows
+from cusal.calibration.compiled import over_rows
 from cusal.calibration.numba_math import PER_UNIT, log_above, log_gamma_1p, log_gamma_1p_small
 
 FEW = 8

@@ -37,10 +37,9 @@ from cusal.session.past_picks import PastPicks, as_audit_share, draw_audit, with
 from cusal.session.recalibrator import AnyRecalibration, Recalibrator
 from cusal.session.scores import Scores, labels_to_score, score_predictions
 from cusal.session.stopping import Course, Stopping
-from cusal.strategies._array_answers import ArrayAnswers
 from cusal.strategies._query_result import Query
 from cusal.strategies._strategy import Strategy
-from cusal.strategies._view import View
+from cusal.strategies._view import ArrayAnswers, View
 
 Reference = Literal["fitted", "cross-fit", "held-out"]
 Arguments = ParamSpec("Arguments")
