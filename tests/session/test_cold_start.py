@@ -112,12 +112,12 @@ def test_is_no_outlier_and_no_nearest_pair() -> None:
 
 
 @pytest.mark.parametrize("labelled", [[0], [0, 1, 2], [0, 60, 61]])
-def test_groups_without_a_label_come_first(labelled: list[int]) -> None:
+def test_half_of_the_next_items_are_of_groups_without_a_label(labelled: list[int]) -> None:
     points, group = blobs([60, 60, 60, 60], columns=4)
     candidates = np.setdiff1d(np.arange(240), labelled)
     free = set(range(4)) - set(group[labelled].tolist())
     for seed in range(5):
-        picks = typical_items(points, candidates, len(free), labelled=labelled, rng=np.random.default_rng(seed))
+        picks = typical_items(points, candidates, 2 * len(free), labelled=labelled, rng=np.random.default_rng(seed))
         assert not set(picks.tolist()) & set(labelled)
         assert len(set(group[picks].tolist()) & free) >= len(free) - 1
 

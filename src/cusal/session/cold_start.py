@@ -3,8 +3,11 @@
     typicality(x) = 1 / mean distance of x to its 20 nearest in its cluster     (TypiClust, Hacohen et al. 2022, eq. 4)
 
 k-means clusters of the items, as many as are asked for, cover the data; the item with the closest neighbours in each
-is one of many like it, where the farthest ones are outliers. While labels are of one class only, there are as many
-clusters more as there are labels, and those without a label come first.
+is one of many like it, where the farthest ones are outliers.
+
+While all labels are of one class, another class is rare, and typical items are the wrong place to look for it. Then
+there are as many clusters more as there are labels; half of a batch is typical of clusters without a label, those
+furthest from any label first, and half is drawn uniformly (`benchmarks/rare_classes.py`).
 
 | items | what is clustered |
 |---|---|
@@ -28,7 +31,7 @@ import numpy as np
 from cusal._checks import as_array
 from cusal._items import is_frame, is_sparse, take
 from cusal._k_means import k_means
-from cusal._spread import row_squares
+from cusal._spread import nearest_centre, row_squares
 from cusal._types import Floats, Indices
 from cusal.session.dense_vectors import dense_vectors, item_vectors, text_vectors
 
@@ -45,7 +48,8 @@ def typical_items(
 ) -> Indices:
     """Return `count` of the candidates, each typical of another part of the data, the largest part first.
 
-    labelled: positions of items whose labels are known; parts of the data without any are preferred.
+    labelled: positions of items whose labels are known, all of one class; half of the items are then of outlying parts
+    of the data, half drawn uniformly.
     """
     known = _sample(np.asarray(labelled, dtype=np.int64), MOST_LABELLED, rng)
     looked_at = _sample(candidates, max(count, min(MOST, MOST_NUMBERS // _width(items))), rng)
@@ -54,10 +58,22 @@ def typical_items(
         return rng.choice(looked_at, size=count, replace=False)
     clusters = k_means(points, count + len(known), rng=rng, max_iter=100)
     _, clusters, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
-    covered = np.isin(clusters, clusters[len(looked_at) :])
     place = _places(points, clusters, rng)[: len(looked_at)]
-    order = np.lexsort((-sizes[clusters][: len(looked_at)], covered[: len(looked_at)], place))
-    return looked_at[order[:count]]
+    if len(known) == 0:
+        return looked_at[np.lexsort((-sizes[clusters], place))[:count]]
+    apart = _distances_to_labels(points, clusters, sizes, len(known))[clusters[: len(looked_at)]]
+    outlying = looked_at[np.lexsort((-apart, apart == 0, place))[: (count + rng.integers(2)) // 2]]
+    uniform = rng.choice(np.setdiff1d(candidates, outlying), count - len(outlying), replace=False)
+    return rng.permutation(np.concatenate([outlying, uniform]))
+
+
+def _distances_to_labels(points: Floats, clusters: Indices, sizes: Indices, labelled: int) -> Floats:
+    """Return how far the mean of each cluster is from the nearest of the last rows; 0 if it has one of them."""
+    means = np.zeros((len(sizes), points.shape[1]))
+    np.add.at(means, clusters, points)
+    centres = (means / sizes[:, None]).astype(points.dtype)
+    squares: Floats = nearest_centre(centres, row_squares(centres), points[-labelled:])
+    return np.where(np.isin(np.arange(len(sizes)), clusters[-labelled:]), 0.0, np.sqrt(squares))
 
 
 def _places(points: Floats, clusters: Indices, rng: np.random.Generator) -> Indices:
