@@ -158,3 +158,19 @@ def test_twenty_typical_digits_teach_more_than_random_ones(form: str) -> None:
 
     typical = mean_accuracy(lambda rng: typical_items(items, np.arange(len(X)), 20, rng=rng))
     assert typical > mean_accuracy(lambda rng: rng.choice(len(X), 20, replace=False)) + 0.05
+
+
+def test_random_items_are_random_from_the_first_one() -> None:
+    X, y = load_digits(return_X_y=True)
+    session = cusal.Session(X, LogisticRegression(max_iter=2000), "random", seed=0)
+    first = session.ask(40)
+    assert first.strategy == "random"
+    session.tell(first.indices, y[first.indices])
+    assert session.estimate_accuracy().drawn == 40
+
+
+def test_the_warning_of_one_class_names_the_remedy() -> None:
+    X = load_digits(return_X_y=True)[0]
+    session = cusal.Session(X, LogisticRegression(), labelled=(range(10), [0] * 10))
+    with pytest.warns(CusalWarning, match="half at random.*If you know an item of another class, tell that one"):
+        session.ask(5)

@@ -92,6 +92,9 @@ class AccuracyEstimate:
         How many labels it rests on.
     drawn : int
         How many of these items were drawn at random. They count five times as much as picks.
+    guessing : float or None
+        Where the labels do not show that the model is better than guessing by class frequency: the share that this
+        would get right. None where they do, and where 20 or more of them were drawn at random.
 
     Examples
     --------
@@ -104,11 +107,18 @@ class AccuracyEstimate:
     high: float
     labels: int
     drawn: int = 0
+    guessing: float | None = None
 
     def __str__(self) -> str:
         ends = f"{self.estimate:.0%} ({self.low * 100:.0f} to {self.high:.0%})".replace("%", " %")
         provisional = ": provisional" if self.labels < PROVISIONAL_BELOW else ""
-        return f"{ends}, from {self.labels} labels, {self.drawn} of them drawn at random{provisional}"
+        told = f"{ends}, from {self.labels} labels, {self.drawn} of them drawn at random{provisional}"
+        if self.guessing is None:
+            return told
+        return (
+            f"{told}. The labels do not show that the model is better than guessing by class frequency, which would be "
+            f"right {self.guessing * 100:.0f} % of the time; ask 20 to 30 items with strategy='random'."
+        )
 
 
 @dataclass(frozen=True)

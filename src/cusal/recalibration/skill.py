@@ -31,6 +31,7 @@ LEAST = 1e-3  # of a probability
 SLACK = 0.15  # by which the accuracy of picks out of fold may be too high
 SHARE = 0.25  # of the way to guessing by which the estimate and the upper end go down
 NORMAL_90 = 1.645
+DOUBTFUL, ENOUGH_DRAWN = 0.5, 20
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class Skill:
     doubt: float
     guessing: float
     lowest: float
+
+    def shows_nothing(self, drawn: int) -> bool:
+        """Return whether users should be told to draw labels at random, of which `drawn` there are."""
+        return self.doubt >= DOUBTFUL and drawn < ENOUGH_DRAWN
 
     def allowed_for(self, estimate: float, low: float, high: float) -> tuple[float, float, float]:
         """Return an estimate of the accuracy and its ends with the doubt in them."""

@@ -31,7 +31,7 @@ def as_model(model: Any) -> Model:
     raise MissingMethod(f"{name} has no method {missing}; a model needs fit(X, y) and predict_proba(X).")
 
 
-def default_model(items: Any) -> Model:
+def default_model() -> Model:
     """Return the model for few labels, of items of any kind."""
     from cusal.models import FewLabelClassifier  # loads scikit-learn
 

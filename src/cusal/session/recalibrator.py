@@ -41,6 +41,7 @@ from cusal.recalibration.pool_estimates import (
 )
 from cusal.recalibration.recalibration import Recalibration
 from cusal.recalibration.scaling import even_weights
+from cusal.recalibration.skill import find_skill
 from cusal.session.fitted_round import FittedRound
 from cusal.session.past_picks import PastPicks
 from cusal.session.predictions import Pairs
@@ -137,8 +138,14 @@ class Recalibrator:
     def accuracy(self, open_probs: Floats) -> AccuracyEstimate:
         """Return the accuracy to expect of the recalibrated predictions, from raw ones of the open items."""
         found, recalibration = self.evidence(), self.recalibration
-        expected = estimate_accuracy(self._applied(found.judged), recalibration.apply(open_probs), self._rng(4))
-        return AccuracyEstimate(*expected, labels=len(found.labels), drawn=int(found.drawn.sum()))
+        judged, probs = self._applied(found.judged), recalibration.apply(open_probs)
+        expected, drawn = estimate_accuracy(judged, probs, self._rng(4)), int(found.drawn.sum())
+        guessing = None
+        if found.folds is not None and len(found.labels) and len(probs):  # past picks alone say nothing about skill
+            skill = find_skill(judged.probs, judged.labels, probs, drawn)
+            expected = skill.allowed_for(*expected)
+            guessing = skill.guessing if skill.shows_nothing(drawn) else None
+        return AccuracyEstimate(*expected, labels=len(found.labels), drawn=drawn, guessing=guessing)
 
     def _pairs(self, evidence: str) -> Pairs:
         if evidence == "past picks":

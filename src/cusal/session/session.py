@@ -167,7 +167,7 @@ class Session:
         _check_name("recalibration", recalibrate, (None, *RECALIBRATIONS))
         _check_name("reference", reference, get_args(Reference))
         self.items = as_items(items)
-        model = default_model(self.items) if model is None else as_model(model)
+        model = default_model() if model is None else as_model(model)
         self.strategy = strategies.make(strategy)
         self.recalibrate, self.reference, self.audit = recalibrate, reference, as_audit_share(audit)
         known = classes if classes is not None else getattr(model, "classes_", None)
@@ -691,13 +691,16 @@ class Session:
 
     def _ask_without_model(self, chosen: Strategy, count: int) -> Query:
         candidates, rng, labelled = self.pool.open, self._fits.rng(), len(self._labels.by_item)
-        if labelled and not chosen.needs_model:
+        if not chosen.needs_model:
             nothing = ArrayAnswers(candidates, probs=np.empty((len(candidates), 0)))
             query = Query(chosen.select(View(candidates, rng, nothing), count), strategy=chosen.name)
             self._picks.remember_query(query, self.round)
             return query
         if labelled:
-            message = f"session.ask: {self._labels.missing} Until then the cold start chooses, without the model."
+            message = (
+                f"session.ask: {self._labels.missing} Until then the cold start chooses, without the model: half at "
+                "random, half from outlying parts of the data. If you know an item of another class, tell that one."
+            )
             warnings.warn(message, CusalWarning, stacklevel=4)
             rng = np.random.default_rng([self.seed, 0, labelled])
         indices = typical_items(self.items, candidates, count, labelled=self.pool.labelled, rng=rng)
