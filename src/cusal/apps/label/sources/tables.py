@@ -54,6 +54,7 @@ class TableFile:
             raise InvalidInput(f"{path} has no column left to label; it has {', '.join(self._table.columns)}.")
         self.kind = "table" if self._roles.text is None else "text"
         self._content = list(self._roles.others if options.content is None else options.content)
+        self._known_by = [self._roles.text, *self._content] if self._roles.text else self._content
         self._labels: int | None = None  # values of the column of labels, once they were read
 
     @property
@@ -123,27 +124,24 @@ class TableFile:
     def numbered(self) -> Iterator[tuple[int, NewItem]]:
         """Yield the rows as items with their numbers, the first being 1."""
         self._notes, found = Notes(), self._roles
-        ids, times, labels = set[int](), _Occurrences(), 0
+        ids, times, labels, of_labels = set[int](), _Occurrences(), 0, found.label or found.hidden
         for number, record in enumerate(self._table.records(), start=1):
             text = None if found.text is None else as_text(record.get(found.text))
-            named = None if (column := found.label or found.hidden) is None else as_text(record.get(column))
+            named = None if of_labels is None else as_text(record.get(of_labels))
             labels += bool(named and named.strip())
             if found.text is not None and not (text and text.strip()):
                 self._notes.add(EMPTY, str(number))
                 continue
             if text and "\ufffd" in text:
                 self._notes.add(REPLACED, str(number))
-            key = self._id(record, number, ids)
+            key = None if found.id is None else self._id(record.get(found.id), number, ids)
             key = key if key is not None else str(number) if self._options.numbered else times.key(self._digest(record))
             item = NewItem(key, text, self._extra(record), named if found.label else None)
             yield number, item if _is_storable(item) else self._cleaned(item, number)
         self._labels = labels
 
-    def _id(self, record: dict[str, Any], number: int, ids: set[int]) -> str | None:
+    def _id(self, value: Any, number: int, ids: set[int]) -> str | None:
         """Return the id of a row; None where it has none, or one that an earlier row has."""
-        if self._roles.id is None:
-            return None
-        value = record.get(self._roles.id)
         key = "" if value is None else str(value).strip()
         code = hash(key)  # of a million ids, the codes take a tenth of the memory
         if not key or code in ids:
@@ -153,8 +151,7 @@ class TableFile:
         return key
 
     def _digest(self, record: dict[str, Any]) -> str:
-        names = [self._roles.text, *self._content] if self._roles.text else self._content
-        content = _to_json([plain_value(record.get(name)) for name in names])
+        content = repr([record.get(name) for name in self._known_by])
         return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def _extra(self, record: dict[str, Any]) -> dict[str, Any] | None:
