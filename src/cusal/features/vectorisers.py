@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from cusal._import_name import import_name
@@ -312,8 +311,8 @@ class TableVectors(_Vectoriser):
         absent = [name for name in self.columns if not any(name in row for row in items)]
         if absent and len(items):
             raise InvalidInput(
-                f"the rows have no column {absent[0]!r}, which the model was fitted with; give a table with the "
-                f"columns {', '.join(self.columns)}."
+                f"the rows have no column {', '.join(absent)}, which the model was fitted with; give a table with the "
+                f"columns {', '.join(self.columns)}, in any order."
             )
         matrix = features.transform(self._cells(items))
         advance(len(items))
@@ -328,12 +327,9 @@ class TableVectors(_Vectoriser):
         """Return the vectoriser of a state."""
         return cls(tuple(state["columns"]), table_features(state["features"]))
 
-    def _cells(self, rows: Sequence[Mapping[str, Any]]) -> NDArray[Any]:
-        """Return rows as an array of objects, (n, columns); what a row lacks is None."""
-        cells = np.empty((len(rows), len(self.columns)), dtype=object)
-        for place, name in enumerate(self.columns):
-            cells[:, place] = [row.get(name) for row in rows]
-        return cells
+    def _cells(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+        """Return the cells of each column; what a row lacks is None."""
+        return {name: [row.get(name) for row in rows] for name in self.columns}
 
 
 @dataclass

@@ -15,6 +15,7 @@ from cusal.apps.label.sources import SourceOptions
 from cusal.apps.label.start import Options, start_project
 from cusal.apps.label.worker.auditing import AuditWorker
 from cusal.audit.command import Request, run
+from cusal.audit.prediction_table import read_predictions
 from cusal.errors import DataError, InvalidInput, ProjectError
 
 AUDIT = SourceOptions(audit=True)
@@ -271,3 +272,20 @@ def test_a_project_without_its_beginning_is_no_audit(project):
     project.rounds.add(Round(1, 0, {}))
     with pytest.raises(ProjectError, match="holds no audit"):
         Checking(project)
+
+
+def test_the_command_line_and_the_browser_find_the_same_text(tmp_path):
+    rows = "".join(f"m{row},a message that says number {row},bill,0.9\n" for row in range(30))
+    (tmp_path / "p.csv").write_text(f"key,body,predicted,score\n{rows}")
+    assert "the text from body" in read_predictions(str(tmp_path / "p.csv")).reading
+    with begin(tmp_path / "p.csv") as project:
+        assert project.items.get(0).text == "a message that says number 0"
+
+
+def test_what_was_read_is_said_at_the_start_of_an_audit(table):
+    source = SourceOptions(audit=True)
+    started = start_project(Options(str(table), source=source))
+    with started.project:
+        assert started.remarks[0] == (
+            "Read: the label from predicted, the confidence from confidence, the id from id, the text from text."
+        )

@@ -241,6 +241,10 @@ def test_rows_of_a_table_are_predicted_also_beside_a_column_of_prose(cusal, tmp_
     predicted = read(tmp_path / "p.csv")
     assert predicted["key"].tolist() == list(range(1, 101))
     assert (predicted["label"] == ["old" if age > 45 else "young" for age in table["age"]]).mean() > 0.9
+    new[["note", "town"]].to_csv(tmp_path / "short.csv", index=False)
+    code, _, err = cusal("predict", tmp_path / "people.csv", tmp_path / "short.csv", "--out", tmp_path / "q.csv")
+    assert code == 1
+    assert "no column age" in err
 
 
 def test_a_model_of_vectors_takes_vectors(cusal, tmp_path):
