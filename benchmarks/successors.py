@@ -27,9 +27,9 @@ from cusal.apps.bench.experiment import suited_data
 from cusal.apps.bench.grid import read_grid
 from cusal.apps.bench.loaded_data import draw_items, draw_test
 from cusal.apps.bench.spec import Spec
+from cusal.features.dense_vectors import item_vectors
 from cusal.models import PoolClassifier
 from cusal.recalibration.scaling import fit_scaling
-from cusal.session.dense_vectors import item_vectors
 from successor_rules import RULES, Round
 
 RESULTS = Path(__file__).parent / "results" / "successors.json"

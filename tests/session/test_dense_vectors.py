@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 import cusal
 from cusal._wrapper import Wrapper
 from cusal.errors import InvalidInput, MissingMethod
+from cusal.features.dense_vectors import dense_vectors, item_vectors
 from cusal.session import fitted_round
-from cusal.session.dense_vectors import dense_vectors, item_vectors
 from cusal.session.predictions import Predictions
 
 WORDS = {"sport": "goal match team coach league", "money": "bank shares market profit rates"}

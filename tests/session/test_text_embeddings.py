@@ -9,8 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 import cusal
 from cusal import _protocol as protocol
+from cusal.features.dense_vectors import item_vectors
 from cusal.session.cold_start import typical_items
-from cusal.session.dense_vectors import item_vectors
 
 TOPICS = ("goal match team", "share market bank", "vote party law", "star planet orbit")
 

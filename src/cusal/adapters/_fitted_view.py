@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cusal._types import Indices
-from cusal.session.dense_vectors import item_vectors
+from cusal.features.dense_vectors import item_vectors
 from cusal.session.predictions import ModelAnswers, Pairs, Predictions
 from cusal.strategies._view import View
 

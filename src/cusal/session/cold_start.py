@@ -33,7 +33,7 @@ from cusal._items import is_frame, is_sparse, take
 from cusal._k_means import k_means
 from cusal._spread import nearest_centre, row_squares
 from cusal._types import Floats, Indices
-from cusal.session.dense_vectors import dense_vectors, item_vectors, text_vectors
+from cusal.features.dense_vectors import dense_vectors, item_vectors, text_vectors
 
 MOST = 20_000  # items looked at: enough to find the clusters of any first batch
 MOST_NUMBERS = 1 << 26  # read of them: of large images, fewer are looked at

@@ -11,9 +11,9 @@ from cusal import _protocol as protocol
 from cusal._items import Subset, are_texts, as_items, count_columns, count_items, take
 from cusal._types import Floats, Indices
 from cusal.errors import CusalError, InvalidInput, NotReady
+from cusal.features.dense_vectors import item_vectors
 from cusal.recalibration.out_of_sample import LabelledPoints, Method, OutOfSample, Predict
 from cusal.session.checkpoint import Checkpoint
-from cusal.session.dense_vectors import item_vectors
 from cusal.session.labels import Labels
 from cusal.session.predictions import ModelAnswers, Pairs, Predictions
 from cusal.strategies._view import View

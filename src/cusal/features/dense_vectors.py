@@ -36,7 +36,7 @@ def item_vectors(items: Any) -> NDArray[np.float64] | None:
     if are_texts(items):
         return text_vectors(items)
     if is_frame(items):
-        from cusal.features import TableFeatures  # loads scikit-learn
+        from cusal.features.tables import TableFeatures  # loads scikit-learn
 
         return np.asarray(TableFeatures().fit_transform(items))
     return None
