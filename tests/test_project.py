@@ -67,7 +67,6 @@ BY_THE_WINDOW: set[str] = {
     "label/export/audit_table.py",
     "label/export/new_data.py",
     "label/export/project_model.py",
-    "label/export/session_model.py",
     "label/server/predictions.py",
     "label/server/token_file.py",
     "label/sources/prediction_rows.py",

@@ -31,9 +31,9 @@ from cusal.apps.bench.report.from_store import load
 from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import ExportedRuns, Store
 from cusal.apps.label import NewItem, Predictions, Project, Settings
-from cusal.apps.label.export.session_model import model_of
 from cusal.audit.prediction_table import read_predictions
 from cusal.deploy.model_file import model_state, write_model
+from cusal.deploy.session_model import model_of
 from cusal.features import GivenVectors
 from cusal.tables import NamedColumns
 

@@ -1,5 +1,6 @@
 """Attacks by the three doors for files of others: each is refused by one error, and nothing of it happens."""
 
+import copy
 import io
 import json
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hostile_files import DOORS, ITEMS, as_npy, in_model, table, thing, write
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import cusal
@@ -139,6 +141,38 @@ def test_a_part_packed_by_other_means_is_refused(tmp_path):
         archive.writestr("content.json", "{}")
     with pytest.raises(DataError, match="compressed in an unknown way"):
         read_objects(tmp_path / "file")
+
+
+def test_nothing_is_fitted_while_a_file_is_read(tmp_path, monkeypatch):
+    session = cusal.Session(ITEMS, GaussianNB(), labelled={0: "a", 1: "b", 2: "a", 3: "b"})
+    session.ask(2)
+    session.save(tmp_path / "session")
+
+    def refuse(*_):
+        raise AssertionError("fitted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(GaussianNB, "fit", refuse)
+        loaded = cusal.Session.load(tmp_path / "session", ITEMS)
+        assert loaded.round == session.round
+    again = copy.copy(loaded)
+    assert np.array_equal(loaded.predict_proba(ITEMS), session.predict_proba(ITEMS))
+    assert np.array_equal(again.model.predict_proba(ITEMS), session.model.predict_proba(ITEMS))
+    assert loaded.round == again.round == session.round
+
+
+def test_a_model_file_fits_nothing_while_it_is_read(tmp_path, monkeypatch):
+    model = GradientBoostingClassifier(n_estimators=2, random_state=0)
+    session = cusal.Session(ITEMS, model, labelled={0: "a", 1: "b", 2: "a", 3: "b"}, recalibrate=None)
+    session.export(tmp_path / "model")
+
+    def refuse(*_):
+        raise AssertionError("fitted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(GradientBoostingClassifier, "fit", refuse)
+        loaded = cusal.load_model(tmp_path / "model")
+    assert np.abs(loaded.predict_proba(ITEMS) - session.predict_proba(ITEMS)).max() < 1e-9
 
 
 def models():

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from cusal import _protocol as protocol
 from cusal._types import Floats, Indices
-from cusal.errors import DataError
+from cusal.errors import CusalError, DataError, InvalidInput
 from cusal.features.vectorisers import VectorisedItems, Vectoriser
 from cusal.recalibration.scaling import Scaling
 from cusal.recalibration.temperature import apply_temperature
@@ -28,10 +29,11 @@ class Temperature:
         return apply_temperature(probs, self.temperature)
 
 
-class ItemClassifier:
-    """A classifier of image files, texts or rows of a table, as a labelling project or a model file holds it.
+class ItemClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of image files, texts, rows of a table or vectors, as a project or a model file holds it.
 
-    `cusal.load_model` returns one. Its probabilities are calibrated: of the items that it is 80 % sure of, about 80 %
+    `cusal.load_model` returns one, and so does `Session.classifier`. It is a fitted classifier of scikit-learn's kind.
+    Its probabilities are calibrated: of the items that it is 80 % sure of, about 80 %
     should be right, as long as they are like those of the project.
 
     Parameters
@@ -45,8 +47,8 @@ class ItemClassifier:
 
     Attributes
     ----------
-    classes_ : (classes,) array of str
-        The names of the classes, in the order of the columns of `predict_proba`.
+    classes_ : (classes,) array
+        The classes as they were told, in the order of the columns of `predict_proba`.
     features : str
         What turns items into vectors: "tfidf", "minilm", "efficientnet_lite0", "table", "function" or "vectors".
     card : dict
@@ -61,9 +63,29 @@ class ItemClassifier:
     """
 
     def __init__(self, vectoriser: Vectoriser, outputs: "Outputs", card: dict[str, Any] | None = None) -> None:
-        self._vectoriser, self._outputs = vectoriser, outputs
-        self.classes_ = np.array(outputs.names)
-        self.features, self.card = vectoriser.name, card or {}
+        self.vectoriser, self.outputs = vectoriser, outputs
+        self.card: dict[str, Any] = {} if card is None else card
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes as they were told, in the order of the columns of `predict_proba`."""
+        names = self.outputs.names
+        alike = all(isinstance(name, str) for name in names) or all(type(name) is type(names[0]) for name in names)
+        found = np.empty(len(names), dtype=object)
+        found[:] = names
+        return np.array(names) if alike and not isinstance(names[0], tuple) else found
+
+    @property
+    def features(self) -> str:
+        """What turns items into vectors."""
+        return self.vectoriser.name
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Raise `InvalidInput`: it was fitted by a session, and learns more there."""
+        raise InvalidInput("a model that was taken away is not fitted again; tell its session more labels, and export.")
 
     def __repr__(self) -> str:
         return f"ItemClassifier({len(self.classes_)} classes; features {self.features})"
@@ -99,11 +121,11 @@ class ItemClassifier:
 
     def vectors(self, items: Sequence[Any]) -> VectorisedItems:
         """Return the vectors of those items that can be read, and why others cannot."""
-        return self._vectoriser.transform(items)
+        return self.vectoriser.transform(items)
 
     def classify(self, vectors: Any) -> NDArray[np.float64]:
         """Return calibrated probabilities (rows, classes) of vectors (rows, columns)."""
-        return self._outputs.of(vectors)
+        return self.outputs.of(vectors)
 
     def _whole(self, items: Sequence[Any]) -> NDArray[np.float64]:
         found = self.vectors(items)
@@ -123,12 +145,22 @@ class Outputs:
     recalibration: Scaling | Temperature
     numbers: int
     columns: Indices
-    names: tuple[str, ...] = field(default=())
+    names: tuple[Any, ...] = field(default=())
 
     def of(self, vectors: Any) -> NDArray[np.float64]:
         """Return calibrated probabilities, (rows, names)."""
         if not vectors.shape[0]:
             return np.empty((0, len(self.columns)))
-        probs = self.recalibration.apply(protocol.predict_proba(self.head, vectors, self.numbers))[:, self.columns]
+        try:
+            raw = protocol.predict_proba(self.head, vectors, self.numbers)
+            probs = self.recalibration.apply(raw)[:, self.columns]
+        except CusalError:
+            raise
+        except (ValueError, TypeError, IndexError, KeyError, AttributeError, RuntimeError, ArithmeticError) as error:
+            reason = str(error).partition("\n")[0].rstrip(".")
+            raise InvalidInput(
+                f"the model cannot classify vectors of shape {vectors.shape} ({reason}); give items of the kind that "
+                "it was fitted to."
+            ) from error
         # Only a class that is gone, merged or deleted, takes something from the others here.
         return np.asarray(probs / probs.sum(axis=1, keepdims=True)) if len(self.columns) < self.numbers else probs

@@ -14,26 +14,25 @@ from typing import Any
 import numpy as np
 
 from cusal._files import write_whole
-from cusal._version import __version__
 from cusal.deploy.heads import FittedHead, restore_head
 from cusal.deploy.item_classifier import ItemClassifier, Outputs, Temperature
-from cusal.errors import DataError
+from cusal.errors import CusalError, DataError
 from cusal.features.vectorisers import restore_vectoriser
-from cusal.persistence.object_file import as_bytes, read_objects
+from cusal.persistence.object_file import as_bytes, checked, header, read_objects
 from cusal.recalibration.scaling import Scaling
 
-KIND, FORMAT = "cusal.model", 1
+KIND = "cusal.model"
 
 
 def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], card_text: str) -> None:
     """Write a model, completely or not at all; `state` is what `model_state` returns."""
-    content = {"kind": KIND, "format": FORMAT, "cusal": __version__, **state}
+    content = {**header(KIND), **state}
     write_whole(path, as_bytes(content, pickles=False, beside={"card.md": card_text.encode()}))
 
 
 def model_state(model: ItemClassifier, head: FittedHead) -> dict[str, Any]:
     """Return a classifier as the content of a file."""
-    outputs, vectoriser = model._outputs, model._vectoriser
+    outputs, vectoriser = model.outputs, model.vectoriser
     scaling = outputs.recalibration
     offsets = scaling.offsets if isinstance(scaling, Scaling) else None
     return {
@@ -48,12 +47,12 @@ def model_state(model: ItemClassifier, head: FittedHead) -> dict[str, Any]:
 
 
 def load_model(path: str | os.PathLike[str], *, trusted: bool = False) -> ItemClassifier:
-    """Return the model of a file that `cusal export` wrote, to classify new items with.
+    """Return the model of a file that `Session.export` or `cusal export` wrote, to classify new items with.
 
     Parameters
     ----------
     path : path
-        The file `model.cusal`.
+        The file, `model.cusal` for instance.
     trusted : bool, default False
         Whether code may run that the file names: a function that computes features, "package.module:function", or a
         classifier that is neither cusal's nor scikit-learn's. Set it only for files that you trust.
@@ -75,19 +74,12 @@ def load_model(path: str | os.PathLike[str], *, trusted: bool = False) -> ItemCl
         model = cusal.load_model("export/model.cusal")
         model.predict_proba(["photos/new.jpg"])
     """
-    content = read_objects(path, trusted=trusted)
-    if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise DataError(f"{path} is not a model of cusal; expected a file model.cusal that cusal export wrote.")
-    if content.get("format") != FORMAT:
-        raise DataError(
-            f"{path} has format {content.get('format')}, written by cusal {content.get('cusal')}, but this is cusal "
-            f"{__version__}, which reads format {FORMAT}; install the other version."
-        )
+    content = checked(read_objects(path, trusted=trusted), KIND, path)
     try:
         return _restored(content, trusted)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+    except (CusalError, AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise DataError(f"{path} is damaged ({error}); export the model again.") from error
 
 
@@ -101,5 +93,8 @@ def _restored(content: Mapping[str, Any], trusted: bool) -> ItemClassifier:
         np.asarray(content["columns"], dtype=np.int64),
         tuple(content["classes"]),
     )
+    shown = len(outputs.columns)
+    if not 0 < shown == len(outputs.names) or not 0 <= outputs.columns.min() <= outputs.columns.max() < outputs.numbers:
+        raise ValueError("its classes are out of range")
     vectoriser = restore_vectoriser(features["name"], features["state"], trusted=trusted)
     return ItemClassifier(vectoriser, outputs, content["card"])

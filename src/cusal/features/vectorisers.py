@@ -307,7 +307,7 @@ class TableVectors(_Vectoriser):
 
     def transform(self, items: Sequence[Any], advance: Advance = _ignore) -> VectorisedItems:
         """Return dense rows, (n, features)."""
-        features = _fitted(self.features, self)
+        features, items = _fitted(self.features, self), _as_rows(items)
         absent = [name for name in self.columns if not any(name in row for row in items)]
         if absent and len(items):
             raise InvalidInput(
@@ -392,7 +392,7 @@ class GivenVectors(_Vectoriser):
     def transform(self, items: Sequence[Any], advance: Advance = _ignore) -> VectorisedItems:
         """Return the items as a matrix."""
         matrix: Any = items if hasattr(items, "tocsr") else np.asarray(items)
-        if matrix.dtype.kind not in "fiu" or matrix.ndim != 2:
+        if matrix.dtype.kind not in "fiub" or matrix.ndim < 2:
             raise InvalidInput(
                 f"items have shape {matrix.shape} and type {matrix.dtype}, but this model was fitted on vectors from a "
                 "file; give the vectors of the new items, (items, columns)."
@@ -401,8 +401,30 @@ class GivenVectors(_Vectoriser):
         return VectorisedItems.whole(matrix)
 
 
+@dataclass
+class AsGiven(_Vectoriser):
+    """Texts for a classifier that takes texts, such as a pipeline with features of its own.
+
+    Examples
+    --------
+    >>> AsGiven().transform(["a", "b"]).matrix
+    array(['a', 'b'], dtype=object)
+    """
+
+    name: ClassVar[str] = "items"
+    items: ClassVar[str] = "texts"
+
+    def transform(self, items: Sequence[Any], advance: Advance = _ignore) -> VectorisedItems:
+        """Return the items in an array of objects, (n,)."""
+        matrix = np.empty(len(items), dtype=object)
+        matrix[:] = [str(item) for item in items]
+        advance(len(items))
+        return VectorisedItems.whole(matrix)
+
+
 VECTORISERS: dict[str, type[_Vectoriser]] = {
-    kind.name: kind for kind in (WordVectors, SentenceVectors, ImageVectors, TableVectors, OwnVectors, GivenVectors)
+    kind.name: kind
+    for kind in (WordVectors, SentenceVectors, ImageVectors, TableVectors, OwnVectors, GivenVectors, AsGiven)
 }
 
 
@@ -463,6 +485,13 @@ def stacked(parts: Sequence[Any]) -> Any:
     if any(issparse(part) for part in parts):
         return vstack(parts, format="csr")
     return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _as_rows(items: Any) -> Sequence[Any]:
+    """Return the rows of a data frame of pandas or polars, or rows as they are."""
+    if hasattr(items, "to_dicts"):
+        return list(items.to_dicts())
+    return list(items.to_dict("records")) if hasattr(items, "to_dict") else items
 
 
 def _fitted(learned: Any, vectoriser: _Vectoriser) -> Any:

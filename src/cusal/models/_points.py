@@ -48,10 +48,8 @@ class Space:
 
     def state(self) -> dict[str, Any]:
         """Return plain values and arrays."""
-        encoding = asdict(self.encoding)
-        if encoding["sparse_scale"] is not None:  # (terms, components): by far the largest part of texts
-            encoding["directions"] = encoding["directions"].astype(np.float32)
-        return {"encoding": encoding, "pool": None if self.pool is None else self.pool.state()}
+        # The directions whole: rounded ones move items across the thresholds of trees.
+        return {"encoding": asdict(self.encoding), "pool": None if self.pool is None else self.pool.state()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:

@@ -338,7 +338,9 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return {
-            "fitted": {name: getattr(self, name) for name in FITTED},
+            "fitted": {
+                name: getattr(self, name) for name in FITTED if self.learned_ is None or name != "n_features_in_"
+            },
             "space": self.space_.state(),
             "experts": [{"name": type(expert).__name__.lower(), **expert.state()} for expert in self.experts_],
         }

@@ -289,8 +289,8 @@ SETTINGS: dict[str, dict[str, Kind]] = {
     # Models and features of cusal
     "cusal.models:PoolClassifier": {"neighbours": whole(0, 1000), "smoothing": FRACTION, "C": number(1e-12, 1e12),
         "standardise": FLAG | one_of("auto")},
-    "cusal.models:PoolPipeline": {"features": ESTIMATOR, "model": ESTIMATOR},
-    "cusal.models:TableClassifier": {"trees": TREES, "least_labels": whole(0, 10**9), "random_state": SEED},
+    "cusal.models:FewLabelClassifier": {"experts": NONE | many(text()), "features": one_of("auto", None) | ESTIMATOR,
+        "classes": NONE | many(LABEL) | CLASSES, "random_share": FRACTION, "random_state": SEED},
     "cusal.models:Ensemble": {"model": ESTIMATOR, "members": whole(1, 1000), "random_state": SEED},
     "cusal.models:Uncalibrated": {"model": ESTIMATOR, "spread": POSITIVE, "random_state": SEED},
     "cusal.models:TorchClassifier": {"module": MODULE, "objective": made_of("cusal.models"), "pretrained": FLAG,

@@ -6,6 +6,7 @@ A person, a simulated oracle, the benchmark and the web app all use these two ca
 """
 
 import copy
+import importlib
 import os
 import threading
 import time
@@ -13,7 +14,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,9 @@ from cusal.session.stopping import Course, Stopping
 from cusal.strategies._query_result import Query
 from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import ArrayAnswers, View
+
+if TYPE_CHECKING:
+    from cusal.deploy import ItemClassifier
 
 Reference = Literal["fitted", "cross-fit", "held-out"]
 Arguments = ParamSpec("Arguments")
@@ -176,6 +180,7 @@ class Session:
         self._labels = Labels(count_items(self.items), known)
         self._picks, self._course = PastPicks(), Course()
         self._round: FittedRound | None = None  # None if the model is not fitted to the latest labels
+        self._refits = False  # whether a saved model is still to be fitted again, to the same labels
         self._lock = threading.RLock()
         if labelled is not None:
             self.tell(*as_pairs(labelled, self.items))
@@ -189,6 +194,8 @@ class Session:
     @property
     def model(self) -> Any:
         """The copy of the model that is fitted; its classes are numbers, in the order in which they were met."""
+        if self._refits:
+            self.fit()
         return self._fits.model
 
     @property
@@ -295,7 +302,7 @@ class Session:
             Their labels, of any hashable type.
         """
         self._labels.tell(indices, labels)
-        self._round = None
+        self._round, self._refits = None, False
 
     @_alone
     def skip(self, indices: Any) -> None:
@@ -306,7 +313,7 @@ class Session:
     def reopen(self, indices: Any) -> None:
         """Undo labels and skips: the items can be asked for again."""
         self._picks.forget(self._labels.reopen(indices))
-        self._round = None
+        self._round, self._refits = None, False
 
     @_alone
     def mark_random(self, indices: Any) -> None:
@@ -506,6 +513,32 @@ class Session:
 
     # Stop and continue.
 
+    def classifier(self) -> "ItemClassifier":
+        """Return the fitted model as a classifier of new items: recalibrated, with `classes_`, and without the pool.
+
+        It is a classifier of scikit-learn's kind. Its `card` says what it was fitted to and how good it is.
+        """
+        deploy = importlib.import_module("cusal.deploy")
+        found: ItemClassifier = deploy.classifier_of(self)
+        return found
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that `cusal.load_model` and `cusal predict` read, with its card.
+
+        Parameters
+        ----------
+        path : path
+            The file, "model.cusal" for instance.
+
+        Raises
+        ------
+        NotReady
+            If there are no labels of two classes yet.
+        InvalidInput
+            If the model cannot be written without a pickle, or needs the pool to predict.
+        """
+        importlib.import_module("cusal.deploy").export(self, path)
+
     @_alone
     def checkpoint(self) -> Checkpoint:
         """Return everything except the items and what can be computed from them."""
@@ -522,7 +555,8 @@ class Session:
             seeded=list(fits.seeded),
             round=fits.round,
             seconds=dict(fits.seconds),
-            fitted=self._round is not None,
+            fitted=self._round is not None or self._refits,
+            refit=self._refits,
             predictions=dict(picks.predictions),
             rounds=dict(picks.rounds),
             at_random=dict(picks.at_random),
@@ -661,9 +695,8 @@ class Session:
         self._course = Course(*copy.copy(saved.course))
         self._fits = ModelFits.restore(self.items, saved)
         self._lock, self._round = threading.RLock(), None
-        if saved.refit:  # a saved model is fitted again, to the same labels with the same seed
-            self._round = self._fits.refit(self._labels, saved.round)
-        elif saved.fitted:
+        self._refits = saved.refit  # at the first use, never while a file is read
+        if saved.fitted and not saved.refit:
             self._round = FittedRound(self._fits, self._labels)
 
     def __copy__(self) -> Self:
@@ -674,7 +707,9 @@ class Session:
 
     def _fitted(self) -> FittedRound:
         """Return the current round, after fitting the model if there are new labels."""
-        if self._round is None:
+        if self._round is None and self._refits:  # a saved model, to the same labels with the same seed
+            self._refits, self._round = False, self._fits.refit(self._labels, self._fits.round)
+        elif self._round is None:
             self._round = self._fits.fit(self._labels, (self.recalibrate, self.reference))
         return self._round
 

@@ -13,7 +13,6 @@ from cusal._types import Indices
 from cusal.apps.label.export.card import card_text
 from cusal.apps.label.export.contents import Predicted
 from cusal.apps.label.export.project_items import chunks
-from cusal.apps.label.export.session_model import SessionModel, model_of
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.records import Settings
 from cusal.apps.label.worker.heads import suited_model
@@ -23,6 +22,7 @@ from cusal.apps.label.worker.process import remake_vectors
 from cusal.apps.label.worker.saved import read_saved
 from cusal.apps.label.worker.vectors import Maker, makers_of
 from cusal.deploy.model_file import model_state, write_model
+from cusal.deploy.session_model import SessionModel, model_of
 from cusal.errors import InvalidInput
 from cusal.features import ImageVectors, Vectoriser
 from cusal.recalibration import AccuracyEstimate, CalibrationEstimate

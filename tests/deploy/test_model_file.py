@@ -11,8 +11,8 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 import cusal
-from cusal.apps.label.export.session_model import model_of
 from cusal.deploy.model_file import load_model, model_state, write_model
+from cusal.deploy.session_model import model_of
 from cusal.errors import CusalError, DataError, InvalidInput
 from cusal.features import GivenVectors, OwnVectors, TableFeatures, TableVectors, TextFeatures, WordVectors
 
