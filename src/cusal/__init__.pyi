@@ -24,7 +24,7 @@ from .scale.scoring import score_files
 from .session.labels import Pool
 from .session.query import query
 from .session.session import Session
-from .session.simulate import Round, noisy, simulate
+from .session.simulate import Round, noisy, plot, simulate, to_frame
 from .strategies._query_result import Query
 from .strategies._strategy import Strategy
 from .strategies._view import View
@@ -53,6 +53,7 @@ __all__ = [
     "metrics",
     "models",
     "noisy",
+    "plot",
     "query",
     "recalibration",
     "scale",
@@ -60,4 +61,5 @@ __all__ = [
     "session",
     "simulate",
     "strategies",
+    "to_frame",
 ]

@@ -22,6 +22,7 @@ from cusal.errors import InvalidInput, PoolExhausted
 
 TILE_BYTES = 4 << 20
 SUM_TOLERANCE = 1e-2  # allows for float16, and for files with two or three decimals
+ROUNDING = 1e-6  # by which a score may be below 0 or above 1, as the sums and products of float32 are
 SUMS_TO_ONE = 1e-13  # float64 sums within this distance of one differ from it by rounding only
 
 
@@ -72,11 +73,12 @@ def as_scores(values: Any, name: str = "scores") -> Floats:
     if scores.ndim != 1:
         raise InvalidInput(f"{name} has shape {scores.shape}; expected one column of scores.")
     scores = _as_floats(scores, name)
-    bad = ~((scores >= 0) & (scores <= 1))
+    bad = ~((scores >= -ROUNDING) & (scores <= 1 + ROUNDING))
     if bad.any():
         row = int(np.argmax(bad))
         raise InvalidInput(_describe_row(scores[row : row + 1], f"{name}: row {row}"))
-    return scores
+    clipped: Floats = np.clip(scores, 0, 1)
+    return clipped
 
 
 def _as_floats(values: NDArray[Any], name: str) -> Floats:
@@ -106,11 +108,12 @@ class UnitRows:
         start = 0
         for tile in _tiles(rows):
             sums = tile.sum(axis=1, dtype=np.float64)
-            bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE) | (tile.min(axis=1) < 0)
+            least = tile.min(axis=1)
+            bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE) | (least < -ROUNDING)
             if bad.any():
                 row = int(np.argmax(bad))
                 raise InvalidInput(_describe_row(tile[row], f"{name}: row {start + row}"))
-            self.as_they_are &= bool((np.abs(sums - 1) <= SUMS_TO_ONE).all())
+            self.as_they_are &= bool((np.abs(sums - 1) <= SUMS_TO_ONE).all() and (least >= 0).all())
             start += len(tile)
 
     def __len__(self) -> int:
@@ -118,13 +121,16 @@ class UnitRows:
 
     def __getitem__(self, where: slice | Indices) -> NDArray[np.float64]:
         tile = np.asarray(self.rows[where], dtype=np.float64)
-        return tile if self.as_they_are else tile / tile.sum(axis=1, keepdims=True)
+        if self.as_they_are:
+            return tile
+        tile = np.maximum(tile, 0.0)
+        return np.asarray(tile / tile.sum(axis=1, keepdims=True))
 
     def sums(self) -> NDArray[np.float64]:
         """Return what each row is divided by, (n,)."""
         if self.as_they_are:
             return np.ones(len(self))
-        parts = [np.asarray(tile, dtype=np.float64).sum(axis=1) for tile in _tiles(self.rows)]
+        parts = [np.maximum(np.asarray(tile, dtype=np.float64), 0.0).sum(axis=1) for tile in _tiles(self.rows)]
         return np.concatenate(parts) if parts else np.ones(0)
 
 

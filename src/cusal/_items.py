@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cusal._types import Indices
 from cusal.errors import InvalidInput
 
+READ_TWICE = 8  # items of a data set, to see whether it transforms at random
 UNKNOWN_COLUMNS = 1000  # of items of any other kind
 LABEL_NAMES = ("label", "labels", "target", "y")
 
@@ -51,6 +52,26 @@ def as_items(items: Any) -> Any:
     return OneByOne(items)
 
 
+def refuse_random(items: "OneByOne") -> None:
+    """Raise `InvalidInput` if an item of a data set differs when it is read again: its transform draws at random."""
+    for row in np.unique(np.linspace(0, len(items) - 1, READ_TWICE).astype(np.int64)) if len(items) else ():
+        first, again = (_without_label(items.data[int(row)]) for _ in range(2))
+        if not _are_same(first, again):
+            raise InvalidInput(
+                f"item {row} differs when it is read twice: the data set transforms at random. Give a data set whose "
+                "transform is fixed, and augment while training alone: cusal.models.TorchClassifier(module, "
+                "objective=cusal.models.objectives.Augmented(...))."
+            )
+
+
+def _are_same(first: Any, again: Any) -> bool:
+    if hasattr(first, "shape") or hasattr(first, "tobytes"):
+        return bool(
+            np.array_equal(np.asarray(first), np.asarray(again), equal_nan=np.asarray(first).dtype.kind in "fc")
+        )
+    return bool(first == again) or not isinstance(first, str | int | float | tuple | list)
+
+
 def count_items(items: Any) -> int:
     """Return how many items there are; a sparse matrix has no `len`, and a text is one item."""
     if isinstance(items, str | bytes):
@@ -77,6 +98,26 @@ def count_columns(items: Any) -> int:
         return max(1, round(float(np.mean([len(str(text).split()) for text in items[:100]]))))
     shape = getattr(items, "shape", None)
     return max(1, int(np.prod(shape[1:]))) if shape else UNKNOWN_COLUMNS
+
+
+def with_columns_of(items: Any, known: Any) -> Any:
+    """Return a data frame with the columns of another, in their order; anything else as it is.
+
+    Raises
+    ------
+    InvalidInput
+        If a column is missing.
+    """
+    if not (is_frame(items) and is_frame(known)):
+        return items
+    names, given = list(known.columns), set(items.columns)
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise InvalidInput(
+            f"the new items have no column {missing[0]!r}; expected the columns {', '.join(map(str, names[:20]))}, in "
+            "any order."
+        )
+    return items if names == list(items.columns) else items[names]
 
 
 def take(items: Any, indices: Indices | slice) -> Any:

@@ -83,18 +83,52 @@ def fitted_copy(
 ) -> AnyModel:
     """Return a copy of the model fitted to data (X, y), its random states `seeded` set to `seed`.
 
-    unlabelled: the open items, for models that use them.
+    unlabelled: the open items, for models that use them. A model that refuses class numbers with gaps, as XGBoost does
+    while a class is not met yet, is fitted to numbers without, and returned as `DenselyNumbered`.
     """
-    model = copy.deepcopy(model)
+    model = copy.deepcopy(model.model if isinstance(model, DenselyNumbered) else model)
     if hasattr(model, "set_params"):
         model.set_params(**dict.fromkeys(seeded, seed))
     elif seeded:
         model.random_state = seed  # type: ignore[attr-defined]
     if getattr(model, "uses_unlabelled", False):
         model.fit(*data, unlabelled=unlabelled)  # type: ignore[call-arg]
-    else:
+        return model
+    met = np.unique(data[1])
+    try:
         model.fit(*data)
+    except ValueError as error:
+        if len(met) == met[-1] + 1:
+            raise
+        try:
+            model.fit(data[0], np.searchsorted(met, data[1]))
+        except ValueError:
+            raise error from None
+        return DenselyNumbered(model, met)  # type: ignore[return-value]
     return model
+
+
+class DenselyNumbered:
+    """A fitted model that knows the met classes as 0, 1, 2, ...: XGBoost refuses numbers with gaps.
+
+    classes_: the class numbers of its columns. Everything else is the model's own.
+    """
+
+    def __init__(self, model: Any, met: Indices) -> None:
+        self.model, self.classes_ = model, met
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "model":
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit the model to other labels."""
+        return self.model.fit(X, y)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return (rows, met classes) probabilities."""
+        return self.model.predict_proba(X)
 
 
 def predict_proba(model: Model, X: Any, classes: int) -> NDArray[np.float64]:

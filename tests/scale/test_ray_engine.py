@@ -118,8 +118,8 @@ def test_the_picks_are_those_of_the_local_engine_bit_for_bit(
 def test_rows_of_any_precision_give_the_picks_of_query(cluster: Any, tmp_path: Path, precision: str) -> None:
     rough = rough_pool(precision)
     path, labelled = write_part(tmp_path, "pool", "list", rough.probs), write_labelled(tmp_path, rough)
-    picks = cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv", engine="ray")
-    query = cusal.query(rough.probs, rough.reference, rough.labels, batch_size=40)
+    picks = cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv", engine="ray", strategy="cusal")
+    query = cusal.query(rough.probs, rough.reference, rough.labels, batch_size=40, strategy="cusal")
     np.testing.assert_array_equal(picks.indices, query.indices)
     np.testing.assert_array_equal(picks.decided_by, query.decided_by)
 

@@ -41,7 +41,7 @@ def read_picks(path: Path) -> list[dict[str, str]]:
 
 
 def assert_as_query(picks: list[dict[str, str]], pool: Pool, count: int) -> None:
-    query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=count)
+    query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=count, strategy="cusal")
     assert [int(pick["id"]) for pick in picks] == query.indices.tolist()
     assert [float(pick["error"]) for pick in picks] == pytest.approx(query.error.tolist(), abs=1e-9)
     assert [float(pick["confidence"]) for pick in picks] == query.confidence.tolist()
@@ -110,7 +110,7 @@ def test_ids_are_carried_through_to_the_picks(tmp_path: Path, pool: Pool, kind: 
     ids = np.array([f'item "{i}", é' for i in range(len(pool.probs))])
     path = write_part(tmp_path, "pool", kind, pool.probs, ids if kind.startswith("npz") else pa.array(ids.tolist()))
     score(Files(path, tmp_path / "picks.csv", write_labelled(tmp_path, pool)), Request(20), quiet=True, chunk_rows=100)
-    query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=20)
+    query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=20, strategy="cusal")
     assert [pick["id"] for pick in read_picks(tmp_path / "picks.csv")] == ids[query.indices].tolist()
 
 
@@ -130,7 +130,7 @@ def test_the_bandwidth_is_that_of_the_strategy(tmp_path: Path, pool: Pool) -> No
         write_part(tmp_path, "pool", "npy", pool.probs), tmp_path / "picks.csv", write_labelled(tmp_path, pool)
     )
     picks = score(files, Request(20, Cusal(bandwidth=0.05)), quiet=True)
-    query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=20, bandwidth=0.05)
+    query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=20, bandwidth=0.05, strategy="cusal")
     np.testing.assert_array_equal(picks.indices, query.indices)
 
 

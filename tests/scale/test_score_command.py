@@ -31,7 +31,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_command_writes_what_the_function_writes(folder: Path) -> None:
-    done = run(folder, "--pool", "pool.parquet", "--labelled", "labelled.npz", "-k", "20", "--bandwidth", "0.01")
+    done = run(
+        folder,
+        "--pool",
+        "pool.parquet",
+        "--labelled",
+        "labelled.npz",
+        "-k",
+        "20",
+        "--strategy",
+        "cusal",
+        "--bandwidth",
+        "0.01",
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "picks.csv\n"
     assert "700 of 700 rows" in done.stderr
@@ -44,7 +56,7 @@ def test_the_command_writes_what_the_function_writes(folder: Path) -> None:
     ("arguments", "words"),
     [
         (("--pool", "none.npy", "-k", "5"), "there is no file or folder none.npy"),
-        (("--pool", "pool.parquet", "-k", "5"), "needs labelled points"),
+        (("--pool", "pool.parquet", "-k", "5", "--strategy", "cusal"), "needs labelled points"),
         (("--pool", "pool.parquet", "-k", "5", "--strategy", "badge"), "Badge looks at the whole pool at once"),
         (("--pool", "pool.parquet", "-k", "5", "--strategy", "margn"), "did you mean 'margin'"),
         (("--pool", "pool.parquet", "-k", "5", "--strategy", "no.such:Thing"), "there is no module 'no'"),

@@ -24,7 +24,7 @@ def pool() -> Pool:
 
 
 def assert_as_query(picks: cusal.Picks, pool: Pool) -> None:
-    query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=len(picks))
+    query = cusal.query(pool.probs, pool.reference, pool.labels, batch_size=len(picks), strategy="cusal")
     np.testing.assert_array_equal(picks.indices, query.indices)
     np.testing.assert_array_equal(picks.confidence, query.confidence)
     np.testing.assert_allclose(picks.error, query.error, rtol=0, atol=TOLERANCE)
@@ -33,7 +33,7 @@ def assert_as_query(picks: cusal.Picks, pool: Pool) -> None:
 
 def test_returns_what_it_writes(tmp_path: Path, pool: Pool) -> None:
     path, labelled = write_part(tmp_path, "pool", "npz", pool.probs), write_labelled(tmp_path, pool)
-    picks = cusal.score_files(path, labelled, batch_size=30, out=tmp_path / "picks.csv")
+    picks = cusal.score_files(path, labelled, batch_size=30, out=tmp_path / "picks.csv", strategy="cusal")
     assert len(picks) == 30
     assert_as_query(picks, pool)
     with (tmp_path / "picks.csv").open(newline="") as file:
@@ -59,7 +59,14 @@ def test_settings_are_those_of_a_strategy(tmp_path: Path, pool: Pool) -> None:
     strategy = Cusal(bandwidth=0.05, tie_break="random")
     picks = cusal.score_files(path, labelled, batch_size=20, out=tmp_path / "a.csv", strategy=strategy, seed=3)
     query = cusal.query(
-        pool.probs, pool.reference, pool.labels, batch_size=20, bandwidth=0.05, tie_break="random", seed=3
+        pool.probs,
+        pool.reference,
+        pool.labels,
+        batch_size=20,
+        bandwidth=0.05,
+        tie_break="random",
+        seed=3,
+        strategy="cusal",
     )
     np.testing.assert_array_equal(picks.indices, query.indices)
 
@@ -69,7 +76,9 @@ def test_settings_are_those_of_a_strategy(tmp_path: Path, pool: Pool) -> None:
 def test_rows_of_any_precision_give_the_picks_of_query(tmp_path: Path, kind: str, precision: str) -> None:
     pool = rough_pool(precision)
     path, labelled = write_part(tmp_path, "pool", kind, pool.probs), write_labelled(tmp_path, pool)
-    assert_as_query(cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv"), pool)
+    assert_as_query(
+        cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv", strategy="cusal"), pool
+    )
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -80,14 +89,18 @@ def test_labelled_rows_of_any_precision_come_in_parquet_too(tmp_path: Path, prec
     import pyarrow.parquet as pq
 
     pq.write_table(as_table("list", pool.reference).append_column("label", pa.array(pool.labels)), labelled)
-    assert_as_query(cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv"), pool)
+    assert_as_query(
+        cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv", strategy="cusal"), pool
+    )
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_many_classes_of_any_precision_give_the_picks_of_query(tmp_path: Path, precision: str) -> None:
     pool = rough_pool(precision, classes=80)
     path, labelled = write_part(tmp_path, "pool", "npy", pool.probs), write_labelled(tmp_path, pool)
-    assert_as_query(cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv"), pool)
+    assert_as_query(
+        cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv", strategy="cusal"), pool
+    )
 
 
 def test_labelled_parts_may_differ_in_precision(tmp_path: Path) -> None:
@@ -98,7 +111,11 @@ def test_labelled_parts_may_differ_in_precision(tmp_path: Path) -> None:
     np.savez(folder / "a.npz", probs=single, labels=pool.labels[:30])
     np.savez(folder / "b.npz", probs=pool.reference[30:], labels=pool.labels[30:])
     picks = cusal.score_files(
-        write_part(tmp_path, "pool", "npy", pool.probs), folder, batch_size=40, out=tmp_path / "picks.csv"
+        write_part(tmp_path, "pool", "npy", pool.probs),
+        folder,
+        batch_size=40,
+        out=tmp_path / "picks.csv",
+        strategy="cusal",
     )
     assert_as_query(picks, pool._replace(reference=np.concatenate([single, pool.reference[30:]])))
 
@@ -121,7 +138,7 @@ def test_labelled_points_are_prepared_once_for_all_tiles(
     monkeypatch.setattr(_calibration_strategy, "is_small", lambda *_: False)
     pool = make_pool(classes=classes)
     path, labelled = write_part(tmp_path, "pool", "npy", pool.probs), write_labelled(tmp_path, pool)
-    cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv")
+    cusal.score_files(path, labelled, batch_size=40, out=tmp_path / "picks.csv", strategy="cusal")
     assert prepared == [len(pool.reference)]
 
 
@@ -135,7 +152,7 @@ def test_every_row_is_checked_once(tmp_path: Path, pool: Pool, monkeypatch: pyte
 
     monkeypatch.setattr(pool_files, "UnitRows", counted)
     path, labelled = write_part(tmp_path, "pool", "columns", pool.probs), write_labelled(tmp_path, pool)
-    cusal.score_files(path, labelled, batch_size=5, out=tmp_path / "picks.csv")
+    cusal.score_files(path, labelled, batch_size=5, out=tmp_path / "picks.csv", strategy="cusal")
     assert sum(seen) == len(pool.probs) + len(pool.reference)
 
 
@@ -153,7 +170,7 @@ def test_every_row_is_checked_once(tmp_path: Path, pool: Pool, monkeypatch: pyte
 )
 def test_what_does_not_fit_is_named(tmp_path, pool, settings, error, words) -> None:  # type: ignore[no-untyped-def]
     path = write_part(tmp_path, "pool", "npy", pool.probs)
-    settings = {"labelled": write_labelled(tmp_path, pool), **settings}
+    settings = {"labelled": write_labelled(tmp_path, pool), "strategy": "cusal", **settings}
     with pytest.raises(error, match=words):
         cusal.score_files(path, out=tmp_path / "picks.csv", **settings)
     assert not (tmp_path / "picks.csv").exists()
@@ -205,9 +222,9 @@ def test_a_format_is_added_with_one_file(tmp_path: Path, pool: Pool, monkeypatch
         path = tmp_path / "pool.json"
         path.write_text(json.dumps(pool.probs.astype(float).tolist()))
         labelled = write_labelled(tmp_path, pool)
-        picks = cusal.score_files(path, labelled, batch_size=20, out=tmp_path / "picks.csv")
+        picks = cusal.score_files(path, labelled, batch_size=20, out=tmp_path / "picks.csv", strategy="cusal")
         np.testing.assert_array_equal(
-            picks.indices, cusal.query(pool.probs, pool.reference, pool.labels, batch_size=20).indices
+            picks.indices, cusal.query(pool.probs, pool.reference, pool.labels, batch_size=20, strategy="cusal").indices
         )
     finally:
         formats._formats.cache_clear()
@@ -220,5 +237,7 @@ def test_an_engine_is_added_with_one_file(tmp_path: Path, pool: Pool, monkeypatc
     monkeypatch.setattr(engines, "__path__", [*engines.__path__, str(tmp_path)])
     assert "backwards" in engines.names()
     path, labelled = write_part(tmp_path, "pool", "npy", pool.probs), write_labelled(tmp_path, pool)
-    picks = cusal.score_files(path, labelled, batch_size=20, out=tmp_path / "picks.csv", engine="backwards")
+    picks = cusal.score_files(
+        path, labelled, batch_size=20, out=tmp_path / "picks.csv", engine="backwards", strategy="cusal"
+    )
     assert_as_query(picks, pool)

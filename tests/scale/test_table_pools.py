@@ -26,7 +26,7 @@ POOL, COUNT = make_pool(dtype="float64"), 25
 
 @pytest.fixture(scope="module")
 def expected() -> np.ndarray:
-    return cusal.query(POOL.probs, POOL.reference, POOL.labels, batch_size=COUNT).indices
+    return cusal.query(POOL.probs, POOL.reference, POOL.labels, batch_size=COUNT, strategy="cusal").indices
 
 
 def lines(probs: np.ndarray, labels: np.ndarray | None = None) -> list[dict[str, object]]:
@@ -61,7 +61,9 @@ def read_all(path: Path, column: Column = IDS) -> None:
 
 
 def picked(pool: Path, labelled: Path, columns: PoolColumns | None = None) -> cusal.scale.Picks:
-    return cusal.score_files(pool, labelled, batch_size=COUNT, out=pool.with_name("picks.csv"), columns=columns)
+    return cusal.score_files(
+        pool, labelled, batch_size=COUNT, out=pool.with_name("picks.csv"), columns=columns, strategy="cusal"
+    )
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "jsonl", "jsonl.gz", "parquet"])
@@ -244,7 +246,7 @@ def test_classes_in_another_order_are_refused(tmp_path: Path) -> None:
     one = as_json(tmp_path / "pool.jsonl", [{"probs": {"a": 0.5, "b": 0.5}}])
     two = as_json(tmp_path / "known.jsonl", [{"probs": {"a": 0.5, "c": 0.5}, "label": "a"}])
     with pytest.raises(DataError, match=r"has the classes a, c, but .* has a, b"):
-        cusal.score_files(one, two, batch_size=1, out=tmp_path / "picks.csv")
+        cusal.score_files(one, two, batch_size=1, out=tmp_path / "picks.csv", strategy="cusal")
     with pytest.raises(InvalidInput, match="'a' is named twice"):
         PoolColumns(("a", "b", "a"))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._arguments import as_names
-from cusal._checks import UnitRows, as_array, as_unchecked_probs
+from cusal._checks import ROUNDING, UnitRows, as_array, as_unchecked_probs
 from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput
 
@@ -72,14 +72,14 @@ def _as_confidence(values: Any, count: int) -> Floats:
         raise InvalidInput(f"confidence holds {found.dtype}; expected numbers from 0 to 1, NaN if missing.") from None
     if floats.shape != (count,):
         raise InvalidInput(f"confidence has shape {floats.shape}; expected ({count},), one for each prediction.")
-    bad = (floats < 0) | (floats > 1)
+    bad = (floats < -ROUNDING) | (floats > 1 + ROUNDING)
     if bad.any():
         row = int(bad.argmax())
         raise InvalidInput(
             f"confidence: row {row} is {floats[row]:.6g}; expected 0 to 1. Divide percentages by 100, and take exp of "
             "log probabilities."
         )
-    return floats
+    return np.clip(floats, 0, 1)
 
 
 def _some(numbers: Any) -> Indices:

@@ -5,6 +5,8 @@ names the columns in order, as in `ece(session.predict_proba(X), y, classes=sess
 error.
 
     accuracy                  mean [argmax p = y]
+    balanced_accuracy         mean over classes with a label of the share of them that is recognised
+    macro_f1                  mean over classes, labelled or predicted, of 2 hits / (labelled + predicted)
     ece                       sum over bins of share * |mean confidence - accuracy|      (Naeini et al. 2015)
     max_calibration_error     the largest gap of one bin
     classwise_ece             mean over classes of the ece of (p_k, [y = k])             (Kull et al. 2019)
@@ -24,7 +26,16 @@ from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput
 from cusal.metrics.reliability import reliability
 
-__all__ = ["accuracy", "brier", "classwise_ece", "ece", "max_calibration_error", "nll"]
+__all__ = [
+    "accuracy",
+    "balanced_accuracy",
+    "brier",
+    "classwise_ece",
+    "ece",
+    "macro_f1",
+    "max_calibration_error",
+    "nll",
+]
 
 
 def __dir__() -> list[str]:
@@ -66,6 +77,77 @@ def accuracy(probs: Any, labels: Any, *, classes: Any = None) -> float:
     """
     probs, labels = _checked(probs, labels, classes)
     return float(np.mean(probs.argmax(axis=1) == labels))
+
+
+def balanced_accuracy(probs: Any, labels: Any, *, classes: Any = None) -> float:
+    """Return the mean over classes of the share of their items that is recognised: rare classes count like others.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities; each row sums to one.
+    labels : (n,) array
+        Column numbers, or labels of any kind if `classes` names the columns.
+    classes : (classes,) array, optional
+        The label of each column, in order.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no rows, a row is not a probability distribution, or a label is not one of the classes.
+
+    Examples
+    --------
+    >>> balanced_accuracy([[0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.4, 0.6]], [0, 0, 1, 1])
+    0.75
+    """
+    hits, labelled, _ = _counts(*_checked(probs, labels, classes))
+    return float(np.mean(hits[labelled > 0] / labelled[labelled > 0]))
+
+
+def macro_f1(probs: Any, labels: Any, *, classes: Any = None) -> float:
+    """Return the mean over classes of F1, the harmonic mean of precision and recall.
+
+    Classes that are neither labelled nor predicted are left out.
+
+    Parameters
+    ----------
+    probs : (n, classes) array
+        Predicted probabilities; each row sums to one.
+    labels : (n,) array
+        Column numbers, or labels of any kind if `classes` names the columns.
+    classes : (classes,) array, optional
+        The label of each column, in order.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no rows, a row is not a probability distribution, or a label is not one of the classes.
+
+    Examples
+    --------
+    >>> macro_f1([[0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.4, 0.6]], [0, 0, 1, 1])
+    0.7333333333333334
+    """
+    hits, labelled, predicted = _counts(*_checked(probs, labels, classes))
+    met = labelled + predicted > 0
+    return float(np.mean(2 * hits[met] / (labelled + predicted)[met]))
+
+
+def _counts(probs: Floats, labels: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return how often each class is recognised, labelled and predicted, (classes,) each."""
+    answers, classes = probs.argmax(axis=1), probs.shape[1]
+    return tuple(np.bincount(each, minlength=classes) for each in (labels[answers == labels], labels, answers))  # type: ignore[return-value]
 
 
 def ece(probs: Any, labels: Any, bins: int = 10, *, classes: Any = None) -> float:

@@ -29,8 +29,8 @@ def score(
     id_column: Annotated[str | None, typer.Option(help="The column of the ids. By default id.")] = None,
     label_column: Annotated[str | None, typer.Option(help="The column of the labels. By default label.")] = None,
     strategy: Annotated[
-        str, typer.Option(help="cusal, least_confidence, margin, entropy, random, or your own package.module:Name.")
-    ] = "cusal",
+        str, typer.Option(help="margin, entropy, least_confidence, random, cusal, or your own package.module:Name.")
+    ] = "margin",
     bandwidth: Annotated[float | None, typer.Option(help="Of the kernel of cusal. By default 0.001.")] = None,
     seed: Annotated[int, typer.Option(help="For strategies that draw at random.")] = 0,
     engine: Annotated[str, typer.Option(help="local, or ray for a Ray cluster.")] = "local",
@@ -38,11 +38,13 @@ def score(
 ) -> None:
     """Pick from a pool in files, however large. If it is stopped, the same command resumes.
 
-    Example: cusal score --pool pool/ --labelled labelled.npz -k 1000 --out picks.csv
+    Example: cusal score --pool pool/ -k 1000 --out picks.csv
+
+    The paper's method: cusal score --pool pool/ --labelled labelled.npz --strategy cusal -k 1000 --out picks.csv
 
     Class names as columns: cusal score --pool pool.csv --labelled known.csv --columns cat,dog --id-column file -k 50
 
-    In Python: cusal.score_files("pool/", "labelled.npz", batch_size=1000, out="picks.csv")
+    In Python: cusal.score_files("pool/", batch_size=1000, out="picks.csv")
     """
     from cusal import scale
     from cusal import strategies as known

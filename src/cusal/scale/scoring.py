@@ -39,7 +39,7 @@ def score_files(
     *,
     batch_size: int,
     out: PathLike = "picks.csv",
-    strategy: str | Strategy = "cusal",
+    strategy: str | Strategy = "margin",
     engine: str | Engine = "local",
     seed: int = 0,
     columns: PoolColumns | None = None,
@@ -64,8 +64,9 @@ def score_files(
         The file to write: rank, id, error, confidence, supported, decided_by as `.csv`, `.jsonl` or `.parquet`; or the
         row numbers alone as `.npy`.
     strategy : str or Strategy
-        "cusal", "entropy", "least_confidence", "margin", "random"; "package.module:Name" for a class of your own; or
-        a strategy with settings, such as `cusal.strategies.Cusal(bandwidth=0.01)`.
+        "margin" by default, "entropy", "least_confidence", "random", or "cusal", the paper's method;
+        "package.module:Name" for a class of your own; or a strategy with settings, such as
+        `cusal.strategies.Cusal(bandwidth=0.01)`.
     engine : str or Engine
         "local", "ray", or an engine such as `cusal.scale.find_engine("ray", "10.0.0.1:6379")`.
     seed : int

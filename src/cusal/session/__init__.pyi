@@ -4,7 +4,7 @@ from .labels import Pool
 from .query import query
 from .scores import Scores
 from .session import OutOfSamplePredictions, Reference, Session
-from .simulate import Round, noisy, simulate
+from .simulate import Round, noisy, plot, simulate, to_frame
 from .stopping import Stopping
 
 __all__ = [
@@ -19,6 +19,8 @@ __all__ = [
     "for_many_labels",
     "named_model",
     "noisy",
+    "plot",
     "query",
     "simulate",
+    "to_frame",
 ]

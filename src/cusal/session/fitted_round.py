@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import numpy as np
 
 from cusal import _protocol as protocol
-from cusal._items import Subset, are_texts, as_items, count_columns, count_items, take
+from cusal._items import Subset, are_texts, as_items, count_columns, count_items, take, with_columns_of
 from cusal._types import Floats, Indices
 from cusal.errors import CusalError, InvalidInput, NotReady
 from cusal.features.dense_vectors import item_vectors
@@ -121,7 +121,7 @@ class FittedRound:
         """Return raw predictions of any items, (rows, classes); of the session's own they are kept."""
         if items is self.fits.items:
             return self.predictions.probs(np.arange(count_items(items)))
-        items = as_items(items)
+        items = as_items(with_columns_of(items, self.fits.items))
         return Predictions(self.model, items, self.predictions.classes).probs(np.arange(count_items(items)))
 
     def view(self, reference: str) -> View:

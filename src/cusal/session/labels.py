@@ -1,8 +1,9 @@
 """The labels of a session: their classes, their numbers, and which items are open, labelled and skipped."""
 
 import difflib
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,6 +175,13 @@ class Classes:
         return f"label {label!r} is not one of the {len(self._number)} classes; {hint}"
 
 
+class Folds(NamedTuple):
+    """How many folds a model splits its labels into by itself, and whether every class must fill them."""
+
+    number: int = 1
+    every_class: bool = False
+
+
 class Labels:
     """The labels of `size` items, with their classes and the state of each item; an invalid entry changes nothing.
 
@@ -188,6 +196,7 @@ class Labels:
         self.pool = Pool(size)
         self.classes = Classes(classes)
         self.by_item: dict[int, Hashable] = {}
+        self.folds = Folds()
 
     @classmethod
     def restore(
@@ -200,10 +209,13 @@ class Labels:
         labels.classes.fixed = fixed
         return labels
 
-    def tell(self, indices: Any, labels: Any) -> Indices:
-        """Store labels, and return the items' positions; a new label replaces an earlier one."""
+    def tell(self, indices: Any, labels: Any, items: Any = None) -> Indices:
+        """Store labels, and return the items' positions; a new label replaces an earlier one.
+
+        items: whose index a pandas Series of labels is compared with.
+        """
         places = as_indices(indices, len(self.pool))
-        names = plain(_in_order(labels, places))
+        names = plain(_in_order(by_index(labels, items, places), places))
         if len(names) != len(places):
             raise InvalidInput(f"told {len(names)} labels for {len(places)} items; give one label for each index.")
         self.classes.add(names)
@@ -240,15 +252,26 @@ class Labels:
 
     @property
     def ready(self) -> bool:
-        """Whether a classifier can be fitted: there are labels of two classes."""
-        return len(set(self.by_item.values())) >= 2
+        """Whether the classifier can be fitted: there are labels of two classes, and enough for its folds."""
+        counts = sorted(Counter(self.by_item.values()).values())
+        if len(counts) < 2:
+            return False
+        return (counts[0] if self.folds.every_class else counts[-2]) >= self.folds.number
 
     @property
     def missing(self) -> str:
         """What is still missing before a classifier can be fitted, as part of a message."""
         if not self.by_item:
             return "no item has a label; ask() for a first batch and tell() its labels."
-        (only,) = set(self.by_item.values())
+        counts = Counter(self.by_item.values())
+        if len(counts) > 1:
+            least, count = min(counts.items(), key=lambda each: each[1])
+            which = "each class" if self.folds.every_class else "two classes"
+            return (
+                f"the model fits {self.folds.number} folds and needs as many labels of {which}, but {least!r} has "
+                f"{count}."
+            )
+        (only,) = counts
         return f"all {len(self.by_item)} labels are {only!r}, and a classifier needs two classes; tell one of another."
 
 
@@ -282,6 +305,38 @@ def _sorted(labels: Iterable[Hashable]) -> list[Hashable]:
         return sorted(labels)  # type: ignore[type-var]
     except TypeError:
         return sorted(labels, key=repr)
+
+
+def by_index(labels: Any, items: Any, places: Indices | None = None) -> Any:
+    """Return a pandas Series of labels in the order of the items, by the index that both have; others as they are.
+
+    A Series that is numbered from 0 has no index of its own, and is taken in its order.
+
+    Raises
+    ------
+    InvalidInput
+        If both have an index and they differ: labels of other items would be stored.
+    """
+    if not (_is_series(labels) and hasattr(items, "iloc") and hasattr(items, "index")):
+        return labels
+    given, known = labels.index, items.index if places is None else items.index[places]
+    if len(given) != len(known) or given.equals(known) or _is_counted(given):
+        return labels
+    if given.is_unique and given.isin(known).all() and known.isin(given).all():
+        return labels.reindex(known)
+    raise InvalidInput(
+        f"the labels have the index {given[:3].tolist()}, the items at these positions {known[:3].tolist()}: they "
+        "belong to other items. Give y.iloc[query.indices], which takes positions, or a list."
+    )
+
+
+def _is_series(labels: Any) -> bool:
+    return hasattr(labels, "index") and hasattr(labels, "reindex") and getattr(labels, "ndim", 0) == 1
+
+
+def _is_counted(index: Any) -> bool:
+    """Return whether an index is the one that pandas makes by itself: 0, 1, 2, ..."""
+    return (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
 
 
 def as_pairs(labelled: Any, items: Any) -> tuple[Any, Any]:

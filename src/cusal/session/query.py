@@ -20,7 +20,7 @@ def query(
     labels: Any = None,
     batch_size: int = 10,
     *,
-    strategy: str | Strategy = "cusal",
+    strategy: str | Strategy = "margin",
     seed: int = 0,
     **settings: Any,
 ) -> Query:
@@ -38,9 +38,10 @@ def query(
         Their class numbers: the columns of the probabilities.
     batch_size : int, default 10
         Number of points to choose.
-    strategy : str or Strategy, default "cusal"
+    strategy : str or Strategy, default "margin"
         A name, or an object such as `cusal.strategies.Cusal(bandwidth=0.01)`. "margin", "entropy" and others need no
-        labels. Strategies that need embeddings use the square roots of the probabilities (Hellinger distance).
+        labels; "cusal", the paper's method, compares with the labelled points. Strategies that need embeddings use the
+        square roots of the probabilities (Hellinger distance).
     seed : int, default 0
         Seed of every random choice of the strategy.
     **settings
@@ -58,12 +59,18 @@ def query(
 
     Examples
     --------
-    >>> q = query([[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]], [0, 1], batch_size=2)
+    >>> pool = [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]]
+    >>> query(pool, batch_size=1)
+    Query(1 items by margin: [2], confidence 0.50 to 0.50)
+    >>> q = query(pool, [[0.9, 0.1], [0.1, 0.9]], [0, 1], batch_size=2, strategy="cusal")
     >>> q.indices, q.decided_by
     (array([2, 1]), array(['uncertainty', 'uncertainty'], dtype='<U11'))
-    >>> query([[0.9, 0.1], [0.6, 0.4]], batch_size=1, strategy="margin")
-    Query(1 items by margin: [1], confidence 0.60 to 0.60)
     """
+    if labels is None and isinstance(labelled_probs, int | np.integer):
+        raise InvalidInput(
+            f"labelled_probs is the number {labelled_probs}; expected probabilities. For the size of the batch write "
+            f"cusal.query(pool_probs, batch_size={labelled_probs})."
+        )
     chosen = strategies.make(strategy, **settings)
     pool = as_probs(pool_probs, "pool_probs")
     reference, numbers = _as_reference(labelled_probs, labels, pool.shape[1], chosen)

@@ -17,6 +17,8 @@ METRICS: dict[str, Callable[[Any, Any], float]] = {
     "ece": metrics.ece,
     "nll": metrics.nll,
     "brier": metrics.brier,
+    "macro_f1": metrics.macro_f1,
+    "balanced_accuracy": metrics.balanced_accuracy,
 }
 
 
@@ -27,7 +29,7 @@ class Scores:
     Attributes
     ----------
     raw, recalibrated : dict of str to float
-        accuracy, ece, nll and brier.
+        accuracy, ece, nll, brier, macro_f1 and balanced_accuracy.
     raw_bins, recalibrated_bins : Reliability
         Confidence against accuracy, bin by bin.
     """

@@ -30,10 +30,10 @@ from cusal.errors import CusalWarning, InvalidInput, PoolExhausted, UnknownName
 from cusal.recalibration.methods import RECALIBRATIONS, REFIT_LIMIT, Recalibrate
 from cusal.recalibration.pool_estimates import AccuracyEstimate, CalibrationEstimate
 from cusal.session.checkpoint import Checkpoint
-from cusal.session.classifiers import as_model, default_model
+from cusal.session.classifiers import as_model, check_items, default_model, own_folds
 from cusal.session.cold_start import typical_items
 from cusal.session.fitted_round import FittedRound, ModelFits
-from cusal.session.labels import Labels, Pool, as_pairs
+from cusal.session.labels import Labels, Pool, as_pairs, by_index
 from cusal.session.past_picks import PastPicks, as_audit_share, draw_audit, with_audit
 from cusal.session.recalibrator import AnyRecalibration, Recalibrator
 from cusal.session.scores import Scores, labels_to_score, score_predictions
@@ -172,12 +172,14 @@ class Session:
         _check_name("reference", reference, get_args(Reference))
         self.items = as_items(items)
         model = default_model() if model is None else as_model(model)
+        check_items(self.items, model)
         self.strategy = strategies.make(strategy)
         self.recalibrate, self.reference, self.audit = recalibrate, reference, as_audit_share(audit)
         known = classes if classes is not None else getattr(model, "classes_", None)
         self._refit_limit = REFIT_LIMIT
         self._fits = ModelFits(self.items, model, as_count(seed, "seed", least=0))
         self._labels = Labels(count_items(self.items), known)
+        self._labels.folds = own_folds(model)
         self._picks, self._course = PastPicks(), Course()
         self._round: FittedRound | None = None  # None if the model is not fitted to the latest labels
         self._refits = False  # whether a saved model is still to be fitted again, to the same labels
@@ -296,12 +298,12 @@ class Session:
 
         Parameters
         ----------
-        indices : int or (k,) integers
+        indices : int, (k,) integers or Query
             Positions of the items.
         labels : label or (k,) labels
-            Their labels, of any hashable type.
+            Their labels, of any hashable type. The index of a pandas Series is compared with that of a data frame.
         """
-        self._labels.tell(indices, labels)
+        self._labels.tell(indices, labels, self.items)
         self._round, self._refits = None, False
 
     @_alone
@@ -397,7 +399,9 @@ class Session:
 
     @_alone
     def evaluate(self, items: Any, labels: Any) -> Scores:
-        """Return accuracy, ECE, NLL and Brier score on labelled items, raw and recalibrated.
+        """Return metrics of predictions on labelled items, raw and recalibrated.
+
+        They are accuracy, ECE, NLL, Brier score, macro F1 and balanced accuracy.
 
         Parameters
         ----------
@@ -414,7 +418,7 @@ class Session:
         1.0
         """
         raw = self._raw(items)
-        names = labels_to_score(labels, len(raw), self._labels.classes.names)
+        names = labels_to_score(by_index(labels, items), len(raw), self._labels.classes.names)
         recalibrated = self._as_seen(self.recalibration.apply(raw))
         return score_predictions(self._as_seen(raw), recalibrated, names, self._labels.classes.names)
 
@@ -691,6 +695,7 @@ class Session:
         self.recalibrate, self.reference = saved.settings["recalibrate"], saved.settings["reference"]
         self._refit_limit = saved.settings["refit_limit"]
         self._labels = Labels.restore(saved.states, saved.labels, saved.classes, fixed=saved.all_classes)
+        self._labels.folds = own_folds(saved.given)
         self._picks = PastPicks(dict(saved.predictions), dict(saved.rounds), dict(saved.at_random))
         self._course = Course(*copy.copy(saved.course))
         self._fits = ModelFits.restore(self.items, saved)

@@ -1,7 +1,7 @@
 """A session answered by an oracle, one record for each round."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cusal._arguments import is_real
 from cusal._checks import as_array, as_count
 from cusal._types import Indices
-from cusal.errors import InvalidInput, PoolExhausted
+from cusal.errors import InvalidInput, MissingLibrary, PoolExhausted, UnknownName
 from cusal.session.labels import plain
 from cusal.session.scores import Scores, score_predictions
 from cusal.session.session import Session
@@ -159,6 +159,92 @@ def simulate(
             return
 
 
+def to_frame(rounds: Iterable[Round]) -> Any:
+    """Return rounds as a pandas DataFrame, a row for each.
+
+    Parameters
+    ----------
+    rounds : iterable of Round
+        What `simulate` yields.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `round`, `labelled`, `temperature`, `evidence`; `test_accuracy`, `test_ece` and so on of recalibrated
+        predictions, `test_raw_ece` and so on of raw ones, the same with `pool`; what was measured; and `seconds_fit`
+        and so on.
+
+    Raises
+    ------
+    MissingLibrary
+        If pandas is not installed.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> items = np.linspace(-1, 1, 40)[:, None]
+    >>> session = Session(items, LogisticRegression())
+    >>> frame = to_frame(simulate(session, items[:, 0] > 0, rounds=2, batch_size=5, test=(items, items[:, 0] > 0)))
+    >>> frame["labelled"].tolist(), "test_ece" in frame.columns
+    ([5, 10, 15], True)
+    """
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingLibrary("to_frame", "pandas") from error
+    return pandas.DataFrame([_row(record) for record in rounds])
+
+
+def plot(rounds: Iterable[Round], *, metrics: Sequence[str] = ("accuracy", "ece")) -> Any:
+    """Return a figure of metrics over the number of labels, raw and recalibrated, on the test set if there is one.
+
+    Parameters
+    ----------
+    rounds : iterable of Round
+        What `simulate` yields.
+    metrics : sequence of str, default ("accuracy", "ece")
+        A panel for each: "accuracy", "ece", "nll", "brier", "macro_f1", "balanced_accuracy".
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it by `figure.savefig("curve.png")`; a notebook shows it.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no rounds with scores.
+    MissingLibrary
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> items = np.linspace(-1, 1, 40)[:, None]
+    >>> rounds = simulate(Session(items, LogisticRegression()), items[:, 0] > 0, rounds=2, batch_size=5)
+    >>> figure = plot(rounds, metrics=["accuracy"])
+    >>> figure.axes[0].get_xlabel()
+    'labels'
+    """
+    try:
+        import matplotlib.figure as figures
+    except ImportError as error:
+        raise MissingLibrary("plot", "matplotlib") from error
+    scored = [(one.labelled, one.test or one.pool) for one in rounds]
+    known = [(labelled, scores) for labelled, scores in scored if scores is not None]
+    if not known:
+        raise InvalidInput("no round has scores; give simulate a test set, or an array of all labels as the oracle.")
+    figure = figures.Figure(figsize=(4.5 * len(metrics), 3.2), layout="constrained")
+    for name, axes in zip(metrics, figure.subplots(1, len(metrics), squeeze=False)[0], strict=True):
+        if name not in known[0][1].raw:
+            raise UnknownName("metric", name, list(known[0][1].raw))
+        for kind, style in (("raw", "--"), ("recalibrated", "-")):
+            axes.plot([one[0] for one in known], [getattr(one[1], kind)[name] for one in known], style, label=kind)
+        axes.set(xlabel="labels", ylabel=name.replace("_", " "))
+    axes.legend()
+    return figure
+
+
 def noisy(labels: Any, rate: float, *, seed: int = 0) -> Oracle:
     """Return an oracle that makes mistakes: each item gets another class with probability `rate`.
 
@@ -201,6 +287,16 @@ def noisy(labels: Any, rate: float, *, seed: int = 0) -> Oracle:
     shift = rng.integers(1, max(2, len(classes)), size=len(truth))
     answers = classes[(numbers + np.where(flipped, shift, 0)) % len(classes)]
     return lambda indices: answers[indices]
+
+
+def _row(record: Round) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(record, name) for name in ("round", "labelled", "temperature", "evidence")}
+    for split in ("test", "pool"):
+        scores: Scores | None = getattr(record, split)
+        if scores is not None:
+            row |= {f"{split}_{name}": value for name, value in scores.recalibrated.items()}
+            row |= {f"{split}_raw_{name}": value for name, value in scores.raw.items()}
+    return row | record.measured | {f"seconds_{name}": value for name, value in record.seconds.items()}
 
 
 def _answering(oracle: Oracle | Any, size: int) -> tuple[Oracle, NDArray[Any] | None]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cusal.session import Round
 
 Row = dict[str, Any]
+STORED = ("accuracy", "ece", "nll", "brier")  # of the metrics of a round
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ def rows_of(run: Run, record: "Round", items: Sequence[int], labels: Sequence[st
     measured = [("estimate", "measured", record.measured)]
     for split, scores in (("test", record.test), ("pool", record.pool)):
         if scores is not None:
-            measured += [(split, "raw", scores.raw), (split, "recalibrated", scores.recalibrated)]
+            kinds = (("raw", scores.raw), ("recalibrated", scores.recalibrated))
+            measured += [(split, kind, {name: values[name] for name in STORED}) for kind, values in kinds]
     metrics = [
         key | {"split": split, "kind": kind, "name": name, "value": _number(value)}
         for split, kind, values in measured
