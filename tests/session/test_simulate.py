@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 import cusal
 from cusal.errors import CusalError
+from cusal.session.scores import METRICS
 
 X, Y = load_digits(return_X_y=True)
 X = X / 16
@@ -34,7 +35,7 @@ def test_gives_one_record_for_each_round():
         assert len(record.query) == 5
     for record in records:
         assert set(record.seconds) == {"fit", "predict", "select", "test"}
-        assert set(record.test.raw) == set(record.pool.recalibrated) == {"accuracy", "ece", "nll", "brier"}
+        assert set(record.test.raw) == set(record.pool.recalibrated) == set(METRICS)
         assert record.test.raw["accuracy"] == record.test.recalibrated["accuracy"]
         assert record.test.raw_bins.count.sum() == len(Y[TEST])
 

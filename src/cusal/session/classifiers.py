@@ -84,8 +84,8 @@ def _check_list(items: list[Any]) -> None:
 
 
 def _takes_missing(model: Any) -> bool:
-    """Return whether a model says of itself that it takes NaN, or says nothing; only scikit-learn's say so."""
-    if not hasattr(model, "__sklearn_tags__"):
+    """Return whether a model takes NaN, as far as is known; a class of the user's own may inherit what it says."""
+    if not hasattr(model, "__sklearn_tags__") or not type(model).__module__.startswith(("sklearn.", "cusal.")):
         return True
     from sklearn.utils import get_tags
 
