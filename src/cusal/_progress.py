@@ -1,8 +1,12 @@
 """How far a long computation is and how long the rest takes: a bar on a terminal, lines elsewhere."""
 
+import signal
 import sys
+import threading
 import time
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
 from typing import Any, Self
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -116,3 +120,26 @@ def duration(seconds: float | None) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+# A polite end: SIGTERM, by which Slurm, systemd and Kubernetes end jobs, does what Ctrl-C does.
+
+
+STOPPED = 130  # the exit code that a shell gives for Ctrl-C
+
+
+@contextmanager
+def term_like_interrupt() -> Iterator[None]:
+    """Raise KeyboardInterrupt in this block on SIGTERM; only the main thread can ask for that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

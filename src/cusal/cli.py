@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cusal._signals import term_like_interrupt
+from cusal._progress import term_like_interrupt
 from cusal._version import __version__
 from cusal.adapters import options as adapter_options
 from cusal.apps.bench import options as bench_options

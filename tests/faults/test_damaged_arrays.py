@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cusal._arrays import load_array, load_arrays
+from cusal._files import load_array, load_arrays
 from cusal.apps.bench.datasets.formats import arrays
 from cusal.apps.label.export.new_data import _vectors
 from cusal.apps.label.store.predictions import Predictions

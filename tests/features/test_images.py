@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
+from cusal.apps.bench.datasets.dataset import normalise
 from cusal.apps.bench.datasets.formats.image_folder import ImageFolder
-from cusal.apps.bench.datasets.pixels import normalise
 from cusal.errors import InvalidInput, UnknownName
 from cusal.features.images import as_pixels, check_extractor, check_images, pixel_range
 

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from cusal._folders import cache_folder
+from cusal._files import cache_folder
 from cusal.errors import CusalError, MissingExtra
 from cusal.features import sentence_vectors, sentences
 from cusal.features.vector_cache import VectorCache, digest_of

@@ -4,7 +4,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from cusal._signals import term_like_interrupt
+from cusal._progress import term_like_interrupt
 from cusal.adapters._label_studio_order import has_model
 from cusal.adapters.label_studio import UNCERTAINTY, LabelStudioProject, LabelStudioPush
 from cusal.errors import ServerAway

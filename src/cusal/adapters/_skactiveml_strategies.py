@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cusal._checks import as_array
-from cusal._import_name import import_name
+from cusal._checks import as_array, import_name
 from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput, MissingLibrary, MissingMethod
 from cusal.strategies._strategy import Strategy

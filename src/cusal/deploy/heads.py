@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
 from cusal import _protocol as protocol
-from cusal._import_name import import_name
+from cusal._checks import import_name
 from cusal._types import Indices
 from cusal.deploy.array_models import ArrayModel, as_arrays
 from cusal.errors import DataError, InvalidInput

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from cusal._arrays import load_array
-from cusal._folders import cache_folder
+from cusal._files import cache_folder, load_array
 from cusal._progress import Progress
 from cusal.errors import CusalError, DataError, MissingExtra
 from cusal.features.images import WIDTH, Extractor, Images, Vectors, pixel_range, tiles

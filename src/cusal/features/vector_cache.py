@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._folders import cache_folder
+from cusal._files import cache_folder
 from cusal.errors import DataError
 
 Vectors = NDArray[np.float32]

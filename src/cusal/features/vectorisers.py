@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from scipy.sparse import issparse, vstack
 
-from cusal._import_name import import_name
+from cusal._checks import import_name
 from cusal._types import Indices
 from cusal.errors import DataError, InvalidInput, NotReady
 from cusal.features.sentences import WIDTH, stream_sentence_vectors

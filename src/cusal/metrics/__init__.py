@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from cusal._checks import as_labels, as_named_labels, as_probs
 from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput
-from cusal.metrics.reliability import reliability
+from cusal.metrics.reliability import Reliability, reliability
 
 __all__ = [
+    "Reliability",
     "accuracy",
     "balanced_accuracy",
     "brier",
@@ -35,6 +36,7 @@ __all__ = [
     "macro_f1",
     "max_calibration_error",
     "nll",
+    "reliability",
 ]
 
 

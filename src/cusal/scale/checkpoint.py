@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cusal._arrays import load_arrays
 from cusal._checks import UnitRows
-from cusal._files import write_whole, writing
+from cusal._files import load_arrays, write_whole, writing
 from cusal._version import __version__
 from cusal.errors import DataError
 from cusal.scale.candidates import Candidates

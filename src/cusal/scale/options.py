@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cusal._signals import STOPPED
+from cusal._progress import STOPPED
 
 
 def add_to(app: typer.Typer) -> None:

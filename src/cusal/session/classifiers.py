@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cusal._import_name import import_name
+from cusal._checks import import_name
 from cusal._items import OneByOne, refuse_random
 from cusal._protocol import Model
 from cusal.errors import InvalidInput, MissingMethod

@@ -358,17 +358,19 @@ class Session:
         self._fitted()
 
     @_alone
-    def predict_proba(self, items: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, items: Any = None, *, raw: bool = False) -> NDArray[np.float64]:
         """Return recalibrated probabilities (rows, classes), columns as `classes_`.
-
-        `session.model.predict_proba` returns the raw ones, columns by class number.
 
         Parameters
         ----------
         items : as the session's items, optional
             By default all items of the session.
+        raw : bool, default False
+            Return the model's own probabilities instead. `session.model.predict_proba` has their columns by class
+            number, without classes that the model has not met.
         """
-        return self._as_seen(self.recalibration.apply(self._raw(items)))
+        probs = self._raw(items)
+        return self._as_seen(probs if raw else self.recalibration.apply(probs))
 
     @_alone
     def predict(self, items: Any = None) -> NDArray[Any]:

@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from cusal._import_name import import_name, is_import_name
+from cusal._checks import import_name, is_import_name
 from cusal.errors import InvalidInput, UnknownName
 from cusal.strategies._contract import check_strategy as check_strategy
 from cusal.strategies._strategy import Strategy

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from cusal._signals import STOPPED, term_like_interrupt
+from cusal._progress import STOPPED, term_like_interrupt
 from cusal.apps.bench import datasets
 from cusal.apps.bench.experiment import build_model, suited_data, try_model
 from cusal.apps.bench.grid import Grid, preset_names, read_grid

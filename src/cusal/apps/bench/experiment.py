@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cusal import strategies
+from cusal import Strategy, strategies
 from cusal._checks import as_array
 from cusal._items import Subset, count_items, take
 from cusal.apps.bench import datasets
@@ -20,7 +20,6 @@ from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.variants import build_variant, takes_rows
 from cusal.errors import CusalError, InvalidInput
 from cusal.session import Round, Session, simulate
-from cusal.strategies._strategy import Strategy
 
 
 class Experiment:

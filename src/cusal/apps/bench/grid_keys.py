@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from cusal.apps.bench.features import check_features
 from cusal.apps.bench.grid_values import check_plain
-from cusal.apps.bench.networks import check_network
 from cusal.apps.bench.strategy_entry import CHANGES, NONE, as_entry, check_settings
 from cusal.apps.bench.validation import SPLITS
 from cusal.apps.bench.variants import as_table, check_model
 from cusal.errors import CusalError, InvalidInput, MissingExtra, UnknownName
+from cusal.models import networks
 from cusal.recalibration import Recalibrate
 from cusal.session import Reference
 
@@ -102,7 +102,7 @@ class GridKeys(TypedDict, total=False):
     ]
     network: Annotated[
         NameOrTable,
-        _named(lambda table: check_network(table["name"])),
+        _named(lambda table: networks.check_name(table["name"])),
         'a name, or a table such as {name = "mnist_net", dropout = 0.5}',
     ]
     model: Annotated[

@@ -6,7 +6,6 @@ A recalibration changes neither what is asked for nor what is fitted, so that on
 from collections.abc import Sequence
 from typing import Any
 
-from cusal import _protocol as protocol
 from cusal import metrics
 from cusal._types import Indices
 from cusal.session import Session
@@ -20,7 +19,7 @@ def measure_recalibrations(session: Session, methods: Sequence[str], test: tuple
     if not methods:
         return {}
     items, labels = test
-    raw = protocol.predict_proba(session.model, items, len(session.classes_))
+    raw = session.predict_proba(items, raw=True)
     measured = {}
     for method in methods:
         probs = session.recalibration_by(method).apply(raw)  # type: ignore[arg-type]

@@ -6,9 +6,6 @@ from typing import Any
 
 from cusal.errors import InvalidInput, UnknownName
 from cusal.models import networks
-from cusal.models.networks import check_name as check_network
-
-__all__ = ["build_module", "check_network"]
 
 
 def build_module(network: dict[str, Any], item_shape: tuple[int, ...], classes: int) -> Any:

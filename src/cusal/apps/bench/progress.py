@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from cusal._plain_text import short_name
 from cusal._progress import duration
+from cusal.apps.bench.report.shown_names import short_name
 from cusal.apps.bench.store import Run
 from cusal.apps.bench.worker import News
 

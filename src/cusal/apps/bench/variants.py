@@ -30,10 +30,9 @@ from typing import Any, Literal
 
 import cusal.models
 import cusal.recalibration
-from cusal._import_name import import_name, is_import_name
+from cusal._checks import import_name, is_import_name
 from cusal.errors import InvalidInput, UnknownName
 from cusal.models import objectives
-from cusal.models._torch_extra import torch_needed
 
 PLAIN = {"plain": "cross_entropy"}  # the name that grids had for it before there were objectives
 WRAPPER_ROOMS = (cusal.models, cusal.recalibration)
@@ -101,8 +100,8 @@ def _train_on(
     objective: Any, settings: dict[str, Any], name: str, make_module: Callable[[], Any], training: Mapping[str, Any]
 ) -> Any:
     """Return a `TorchClassifier` with this objective; settings that the objective lacks are the classifier's."""
-    with torch_needed():
-        from cusal.models import TorchClassifier
+    from cusal.models import TorchClassifier  # it loads torch
+
     inner = _parameters(objective)
     outer = [key for key in _parameters(TorchClassifier) if key not in ("module", "objective", *training)]
     _check(name, settings, [*inner, *outer])
@@ -170,11 +169,9 @@ def _find(name: str) -> Any:
         return import_name(name, "model")
     if name not in _wrappers():
         return objectives.find(PLAIN.get(name, name))
-    from cusal._wrapper import Wrapper
-
     module = importlib.import_module(_wrappers()[name])
     own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
-    return next(value for value in own if issubclass(value, Wrapper))
+    return next(value for value in own if "Wrapper" in {base.__name__ for base in value.__mro__})
 
 
 @functools.cache

@@ -18,7 +18,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from cusal._import_name import import_name, is_import_name
+from cusal._checks import import_name, is_import_name
 from cusal.errors import InvalidInput, UnknownName
 from cusal.models._torch_extra import torch_needed
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
-from cusal._arrays import DAMAGED
+from cusal._files import DAMAGED
 from cusal.errors import DataError
 from cusal.scale.parts import Chunk, Column, Contents, Tile, tile_rows
 

@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._arrays import DAMAGED
+from cusal._files import DAMAGED
 from cusal.errors import DataError
 from cusal.scale.formats.npy import Header, as_probs_header, names_of, read_header
 from cusal.scale.parts import Chunk, Column, Contents, Tile, tile_rows

@@ -13,11 +13,10 @@ from rich.console import Console
 from test_write import Page
 
 import cusal
-from cusal._plain_text import one_line, short_name, visible
 from cusal.apps.bench import report
 from cusal.apps.bench.progress import RunProgress
 from cusal.apps.bench.report import Curves, text_table
-from cusal.apps.bench.report.shown_names import as_shown
+from cusal.apps.bench.report.shown_names import as_shown, one_line, short_name, visible
 from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import Store
 from cusal.apps.bench.worker import News

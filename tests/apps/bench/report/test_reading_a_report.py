@@ -1,4 +1,4 @@
-"""What a reader of a report sees: titles, coincidences, ties, one axis, panels of each strategy, switches."""
+"""What a reader of a report sees: titles, ties, one axis, switches."""
 
 import csv
 import re
@@ -13,15 +13,12 @@ import cusal
 from cusal.apps.bench.grid import Grid, read_grid
 from cusal.apps.bench.report import Curve, Curves, write, write_curves
 from cusal.apps.bench.report.axes import Axes
-from cusal.apps.bench.report.coincidences import coincidences, coinciding
 from cusal.apps.bench.report.contents.diagnostics import seconds
 from cusal.apps.bench.report.contents.learning_plots import learning_curves
-from cusal.apps.bench.report.contents.small_multiples import accuracy_of_each, errors_of_each
 from cusal.apps.bench.report.curves import ACCURACY, ECE, LABELLED, About
 from cusal.apps.bench.report.outline import sections
 from cusal.apps.bench.report.plot import Plot
 from cusal.apps.bench.report.styles import styles
-from cusal.apps.bench.report.tables import text_table
 from cusal.apps.bench.report.ticks import Axis
 from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import Store
@@ -81,20 +78,6 @@ def test_a_title_leaves_the_id_of_a_run_as_it_is() -> None:
     assert Spec.of(spec.json) == spec
 
 
-def test_strategies_that_coincide_are_said() -> None:
-    curves = made({"margin": [0.5, 0.7, 0.8], "cusal": [0.5, 0.6, 0.8], "least_confidence": [0.5, 0.6, 0.8]})
-    assert coinciding(curves) == [("cusal", "least_confidence")]
-    assert coincidences(curves)[0].startswith("cusal = least_confidence in every round:")
-    (section,), _ = sections([curves])
-    assert section.remarks == coincidences(curves)
-    assert section.remarks[0] in text_table(curves)
-
-
-def test_a_start_that_all_share_is_no_coincidence() -> None:
-    assert coinciding(made({"margin": [0.5], "cusal": [0.5]})) == []
-    assert coinciding(made({"margin": [0.5, 0.6], "cusal": [0.5, 0.61]})) == []
-
-
 def test_ties_have_no_single_winner() -> None:
     tied = made({"margin": [0.5, 0.8], "badge": [0.5, 0.80001], "random": [0.5, 0.7]})
     (section,), _ = sections([tied])
@@ -129,18 +112,6 @@ def test_all_calibration_errors_have_one_axis(curves: Curves) -> None:
     assert found["Calibration error (ECE)"] == found["Recalibrated ECE"] == found["ECE on the pool"]
     assert found["Calibration error (ECE)"][0] == 0.0
     assert found["Accuracy %"][1] > 1
-
-
-def test_many_strategies_have_a_panel_each_and_few_do_not() -> None:
-    many = made({f"s{i}": [0.5, 0.6 + i / 100] for i in range(6)})
-    looks = styles(many.strategies)
-    for make in (accuracy_of_each, errors_of_each):
-        plot = make(many, looks)
-        assert plot is not None
-        assert [panel.title for panel in plot.panels] == list(many.strategies)
-        assert [panel.about for panel in plot.panels] == [looks[s] for s in many.strategies]
-        assert len(set(ends(plot).values())) == 1
-        assert make(made({"a": [0.5, 0.6], "b": [0.5, 0.7]}), styles("ab")) is None
 
 
 def test_seconds_leave_the_start_of_a_process_out(curves: Curves) -> None:

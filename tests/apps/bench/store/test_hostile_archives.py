@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from test_store import some_rounds, write
 
-from cusal._folders import cache_folder
+from cusal._files import cache_folder
 from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import ExportedRuns, Store, process_name, run_file
 from cusal.apps.bench.store.signatures import MAGIC, signed, verified

@@ -1,4 +1,4 @@
-"""Data sets by name, ready for a network; one file, one data set.
+"""Data sets by name, ready for a network.
 
 >>> from cusal.apps.bench import datasets
 >>> digits = datasets.load("digits")

@@ -1,11 +1,15 @@
-"""The data sets by name: each file of this package that defines `SOURCE` and `load`, and one's own files."""
+"""The data sets by name, and one's own files.
+
+A file of this package that defines `SOURCE` and `load(folder)` is a data set of its name; one that defines `SOURCES`,
+by name, and `load(name, folder)` holds several.
+"""
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
 
 from cusal.apps.bench.datasets.dataset import Dataset, Source
 from cusal.apps.bench.datasets.files import data_folder, missing
@@ -44,10 +48,16 @@ class Description:
 
 
 @cache
-def _modules() -> dict[str, ModuleType]:
-    files = [info.name for info in pkgutil.iter_modules([str(Path(__file__).parent)])]
-    modules = {name: importlib.import_module(f"{__package__}.{name}") for name in files}
-    return {name: module for name, module in modules.items() if hasattr(module, "SOURCE")}
+def _known() -> dict[str, tuple[Source, Callable[[Path], Dataset]]]:
+    """Return the source of each data set, and what loads it from its folder."""
+    known: dict[str, tuple[Source, Callable[[Path], Dataset]]] = {}
+    for file in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        module = importlib.import_module(f"{__package__}.{file.name}")
+        if hasattr(module, "SOURCE"):
+            known[file.name] = module.SOURCE, module.load
+        for name, source in getattr(module, "SOURCES", {}).items():
+            known[name] = source, partial(module.load, name)
+    return known
 
 
 def names() -> list[str]:
@@ -56,14 +66,14 @@ def names() -> list[str]:
     Returns
     -------
     list of str
-        Each name is that of a file of `cusal.apps.bench.datasets`.
+        What `load` and `cusal data get` take.
 
     Examples
     --------
     >>> "digits" in names()
     True
     """
-    return sorted(_modules())
+    return sorted(_known())
 
 
 def find_source(name: str) -> Source:
@@ -89,11 +99,9 @@ def find_source(name: str) -> Source:
     >>> find_source("mnist").train
     60000
     """
-    if not isinstance(name, str) or name not in _modules():
+    if not isinstance(name, str) or name not in _known():
         raise UnknownName("data set", name, [*names(), *(f"{kind}:PATH" for kind in own_formats())])
-    source = _modules()[name].SOURCE
-    assert isinstance(source, Source)
-    return source
+    return _known()[name][0]
 
 
 def where(name: str, folder: str | Path | None = None) -> Path:
@@ -151,9 +159,7 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
     if own is not None:
         return own
     place = where(name, folder)
-    dataset = _modules()[name].load(place)
-    assert isinstance(dataset, Dataset)
-    return dataset
+    return _known()[name][1](place)
 
 
 def describe(folder: str | Path | None = None) -> list[Description]:

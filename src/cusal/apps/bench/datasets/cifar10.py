@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.apps.bench.datasets.dataset import Dataset, Labels, Source
+from cusal.apps.bench.datasets.dataset import Dataset, Labels, Source, normalise
 from cusal.apps.bench.datasets.files import as_classes, find_form, missing
 from cusal.apps.bench.datasets.formats.cifar import read_archive, read_binary, read_files
-from cusal.apps.bench.datasets.pixels import normalise
 from cusal.errors import DataError
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")

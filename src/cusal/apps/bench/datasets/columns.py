@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal._types import Indices
-from cusal.apps.bench.datasets.dataset import Dataset
-from cusal.apps.bench.datasets.split import split_stratified
+from cusal.apps.bench.datasets.dataset import Dataset, split_stratified
 from cusal.errors import DataError
 from cusal.tables import NamedColumns, read, roles
 

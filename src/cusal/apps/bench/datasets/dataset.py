@@ -6,6 +6,9 @@ A file of this package that defines `SOURCE` and `load(folder)` is a data set; t
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cusal._types import Indices
 
 Labels = Indices  # class numbers
@@ -87,3 +90,36 @@ class Dataset:
     test_labels: Labels
     classes: tuple[str, ...]
     reading: str = ""
+
+
+# From bytes to what a network reads: (pixel / 255 - mean) / deviation, channel by channel.
+
+
+def normalise(
+    images: NDArray[np.uint8], *, mean: tuple[float, ...], deviation: tuple[float, ...]
+) -> NDArray[np.float32]:
+    """Return (n, channels, height, width) bytes as float32, each channel with mean 0 and deviation 1."""
+    pixels = np.ascontiguousarray(images).astype(np.float32)
+    for channel, (centre, spread) in enumerate(zip(mean, deviation, strict=True)):
+        pixels[:, channel] -= np.float32(255 * centre)
+        pixels[:, channel] /= np.float32(255 * spread)
+    return pixels
+
+
+# The split of a data set that comes without one: stratified by class and the same every time.
+
+
+TEST_SHARE = 0.2
+
+
+def split_stratified(labels: Labels, *, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the positions of the train and the test items, ascending: a fifth of each class is for the test.
+
+    A class of one or two items stays in the train split, so that it can be learned at all.
+    """
+    rng = np.random.default_rng(seed)
+    in_test = np.zeros(len(labels), dtype=bool)
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        in_test[rng.permutation(members)[: round(TEST_SHARE * len(members))]] = True
+    return np.flatnonzero(~in_test), np.flatnonzero(in_test)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cusal.apps.bench.datasets.dataset import Dataset, Source
-from cusal.apps.bench.datasets.split import split_stratified
+from cusal.apps.bench.datasets.dataset import Dataset, Source, split_stratified
 
 SOURCE = Source(
     title="digits of scikit-learn",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._folders import chosen_folder
+from cusal._files import chosen_folder
 from cusal.apps.bench.datasets.dataset import Labels, Source
 from cusal.errors import DataError
 

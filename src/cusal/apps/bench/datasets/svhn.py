@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.apps.bench.datasets.dataset import Dataset, Labels, Source
+from cusal.apps.bench.datasets.dataset import Dataset, Labels, Source, normalise
 from cusal.apps.bench.datasets.files import as_classes, corrupt, find_form
 from cusal.apps.bench.datasets.formats.matlab import read_mat
-from cusal.apps.bench.datasets.pixels import normalise
 
 FILES = ("train_32x32.mat", "test_32x32.mat")
 MEAN = (0.4377, 0.4438, 0.4728)

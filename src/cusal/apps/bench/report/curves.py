@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal.errors import InvalidInput
-from cusal.metrics.reliability import Reliability
+from cusal.metrics import Reliability
 
 if TYPE_CHECKING:
     from cusal.session import Round  # its module loads all that a session needs

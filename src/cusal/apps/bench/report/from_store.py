@@ -16,7 +16,7 @@ from cusal.apps.bench.spec import ALGORITHM, Spec
 from cusal.apps.bench.store import ExportedRuns, Store
 from cusal.apps.bench.store.records import Row
 from cusal.errors import StoreError
-from cusal.metrics.reliability import Reliability
+from cusal.metrics import Reliability
 
 # What tells runs of one experiment apart; every other setting says what the experiment is.
 _OF_A_RUN = (

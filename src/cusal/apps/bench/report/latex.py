@@ -19,9 +19,7 @@ def write_latex(sections: Sequence[Section], out: Path, *, title: str) -> list[P
     """Write `report.tex`, to be used with `\\input`, into the folder."""
     lines = [f"% {' '.join(title.split())}", "% Needs \\usepackage{booktabs}.", ""]
     for number, section in enumerate(sections, start=1):
-        experiment = " ".join(
-            [f"{section.title} ({section.about})." if section.about else f"{section.title}.", *section.remarks]
-        )
+        experiment = " ".join([f"{section.title} ({section.about})." if section.about else f"{section.title}."])
         for table in (table for exhibit in section.exhibits for table in exhibit.tables):
             lines += [*_table(table, experiment, f"tab:{number}-{table.name}"), ""]
     path = out / "report.tex"

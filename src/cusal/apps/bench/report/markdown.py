@@ -21,7 +21,7 @@ def write_markdown(
     lines = [f"# {_escape(title)}", "", INTRODUCTION, ""]
     for number, section in enumerate(told(sections, "figures", tell), start=1):
         lines += [f"## {_escape(section.title)}", ""]
-        for text in (section.about, section.facts, *section.remarks):
+        for text in (section.about, section.facts):
             lines += [_escape(text), ""] if text else []
         for head in section.headlines:
             lines.append(f"- {head.title}: **{_escape(head.strategy)}**, {head.value} ({head.remark})")

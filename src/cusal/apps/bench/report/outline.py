@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cusal.apps.bench.report.coincidences import coincidences, in_words
 from cusal.apps.bench.report.curves import Curves, mean
 from cusal.apps.bench.report.exhibits import Exhibit, make_exhibits
 from cusal.apps.bench.report.measures import TEST_ACCURACY, TEST_ECE, TEST_RECALIBRATED
@@ -38,14 +37,13 @@ class Headline:
 class Section:
     """One experiment: facts, headlines, exhibits, settings, and the runs that did not come to their end.
 
-    about: the title of its grid, and its data set. remarks: which strategies cannot be told apart.
+    about: the title of its grid, and its data set.
     settings: those that all runs share; own_settings: by strategy, those that differ.
     """
 
     title: str
     about: str
     facts: str
-    remarks: tuple[str, ...]
     headlines: tuple[Headline, ...]
     exhibits: tuple[Exhibit, ...]
     settings: Mapping[str, str]
@@ -94,7 +92,6 @@ def _section(curves: Curves, looks: Styles) -> Section:
         title=curves.experiment,
         about=str(curves.about),
         facts=_facts(curves),
-        remarks=coincidences(curves),
         headlines=tuple(_headlines(curves)),
         exhibits=tuple(make_exhibits(curves, looks)) if curves.strategies else (),
         settings=shared,
@@ -110,7 +107,6 @@ def _suite_section(suite: Suite) -> Section:
     return Section(
         title=f"{suite.name}: all tasks",
         about=_shared_title(suite.members.values()),
-        remarks=(),
         facts=f"{len(suite.members)} tasks: {', '.join(suite.members)}. Each has a section of its own below.",
         headlines=(),
         exhibits=(Exhibit("ranks", "Rank over tasks", None, suite_tables(suite)),),
@@ -125,7 +121,6 @@ def _sweep_section(sweep: Sweep, looks: Styles) -> Section:
     return Section(
         title=f"{sweep.name}: {sweep.key}",
         about=str(next(iter(sweep.members.values())).about),
-        remarks=(),
         facts=f"The experiment with {sweep.key} = {', '.join(sweep.members)}; each has a section of its own below.",
         headlines=(),
         exhibits=(Exhibit(plot.name, plot.title, plot, sweep_tables(sweep)),),
@@ -188,7 +183,7 @@ def _headlines(curves: Curves) -> Iterable[Headline]:
         words = measure.title[0].lower() + measure.title[1:]
         yield Headline(
             title=f"{'Highest' if measure.higher else 'Lowest'} {words} at t = {full[-1]}",
-            strategy=in_words(first),
+            strategy=_in_words(first),
             value=value,
             remark=remark,
         )
@@ -205,3 +200,8 @@ def _settings(curves: Curves) -> tuple[dict[str, str], dict[str, dict[str, str]]
         if differing:
             own[run.strategy] = differing
     return shared, own
+
+
+def _in_words(names: Sequence[str]) -> str:
+    """Return names as one phrase, such as "badge, bald and margin"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cusal.apps.bench.report.coincidences import coincidences
 from cusal.apps.bench.report.curves import (
     BOUND,
     EPSILON,
@@ -240,7 +239,7 @@ def text_table(curves: Curves) -> str:
     table.append(spread if ended else "No run has come to its end yet.")
     if any(cell.bold for column in columns for cell in column):
         table.append(f"* better than every other (paired t-test over seeds, Holm-corrected, p < {LEVEL:g})")
-    return "\n".join([*table, *coincidences(curves)])
+    return "\n".join(table)
 
 
 def _last_labels(curves: Curves) -> str:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from cusal._version import __version__
+from cusal import __version__
 from cusal.apps.bench.report.exhibits import Exhibit
 from cusal.apps.bench.report.marks import SWATCH, swatch
 from cusal.apps.bench.report.outline import INTRODUCTION, Section, listed, told
@@ -126,7 +126,6 @@ def _section(section: Section, looks: Styles, anchor: str) -> str:
         f'<section id="{anchor}"><h2>{escape(section.title)}</h2>',
         f'<p class="about">{escape(section.about)}</p>' if section.about else "",
         f"<p>{_unbroken(section.facts)}</p>",
-        *(f'<p class="remark">{escape(remark)}</p>' for remark in section.remarks),
         f'<div class="tiles">{heads}</div>' if heads else "",
         *(_exhibit(exhibit, looks, anchor) for exhibit in section.exhibits),
         _settings(section, anchor),

@@ -13,7 +13,7 @@ import secrets
 import stat
 from pathlib import Path
 
-from cusal._folders import cache_folder
+from cusal._files import cache_folder
 
 MAGIC = b"cusal-signed-1\n"
 LENGTH = 32  # bytes, of the key and of a signature

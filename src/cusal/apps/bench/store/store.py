@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from cusal._database import open_engine, translated
+from cusal.apps._database import open_engine, translated
 from cusal.apps.bench.store import archive, digests, leases
 from cusal.apps.bench.store import schema as tables
 from cusal.apps.bench.store.archive import Summary

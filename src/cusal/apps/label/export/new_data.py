@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cusal._arrays import load_array
+from cusal._files import load_array
 from cusal._types import Floats
 from cusal.apps.label.sources import Source, SourceOptions, open_source
 from cusal.apps.label.store.records import NewItem

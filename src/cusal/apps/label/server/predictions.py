@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cusal._arrays import load_arrays
+from cusal._files import load_arrays
 from cusal._types import Indices
 from cusal.errors import DataError, ProjectError
 

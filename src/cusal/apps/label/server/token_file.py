@@ -3,8 +3,7 @@
 import os
 import secrets
 
-from cusal._files import writing
-from cusal._folders import cache_folder
+from cusal._files import cache_folder, writing
 
 
 def token_of(project: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cusal._database import open_engine
+from cusal.apps._database import open_engine
 from cusal.apps.label.store.prepared import listed, one_of
 from cusal.apps.label.store.schema import OPENING
 from cusal.errors import ProjectError, StoreError

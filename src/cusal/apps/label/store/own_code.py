@@ -10,8 +10,8 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from cusal._folders import cache_folder
-from cusal._import_name import is_import_name
+from cusal._checks import is_import_name
+from cusal._files import cache_folder
 from cusal.apps.label.store.records import Settings
 from cusal.errors import ProjectError
 

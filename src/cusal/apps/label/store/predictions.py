@@ -7,7 +7,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from cusal._arrays import load_arrays
+from cusal._files import load_arrays
 from cusal._types import Indices
 from cusal.apps.label.store.connection import Part
 from cusal.apps.label.store.schema import ROUNDS

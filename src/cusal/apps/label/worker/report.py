@@ -10,7 +10,7 @@ import numpy as np
 
 from cusal import Session
 from cusal._types import Floats, Indices
-from cusal.metrics.reliability import reliability
+from cusal.metrics import reliability
 from cusal.session import OutOfSamplePredictions
 
 MOST_MISTAKES = 50

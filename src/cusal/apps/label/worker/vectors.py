@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cusal._arrays import load_array
+from cusal._files import load_array
 from cusal._types import Indices
 from cusal.apps.label.store.own_code import require_named
 from cusal.apps.label.store.project import Project

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal._arrays import load_arrays
-from cusal.apps.bench.datasets.dataset import Dataset
-from cusal.apps.bench.datasets.split import split_stratified
+from cusal._files import load_arrays
+from cusal.apps.bench.datasets.dataset import Dataset, split_stratified
 from cusal.errors import DataError
 
 SUFFIXES = (".npz",)

@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.apps.bench.datasets.dataset import Dataset, Labels, Source
+from cusal.apps.bench.datasets.dataset import Dataset, Labels, Source, normalise
 from cusal.apps.bench.datasets.files import as_classes, corrupt, find_form, read_bytes
-from cusal.apps.bench.datasets.pixels import normalise
 
 UNSIGNED_BYTE = 8
 STEMS = (

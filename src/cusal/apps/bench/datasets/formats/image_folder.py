@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.apps.bench.datasets.dataset import Labels
+from cusal.apps.bench.datasets.dataset import Labels, normalise
 from cusal.apps.bench.datasets.files import corrupt
-from cusal.apps.bench.datasets.pixels import normalise
 from cusal.errors import DataError, MissingExtra
 
 IMAGE_SUFFIXES = (".jpeg", ".jpg", ".png")

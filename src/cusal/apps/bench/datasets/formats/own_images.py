@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from cusal.apps.bench.datasets.dataset import Dataset
+from cusal.apps.bench.datasets.dataset import Dataset, split_stratified
 from cusal.apps.bench.datasets.formats.image_folder import ImageFolder, list_classes, list_images
-from cusal.apps.bench.datasets.split import split_stratified
 from cusal.errors import DataError
 
 PREFIX = "images"

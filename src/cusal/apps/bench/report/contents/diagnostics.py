@@ -10,7 +10,7 @@ from cusal.apps.bench.report.exhibits import Exhibit, exhibit
 from cusal.apps.bench.report.plot import Draw, Panel, Plot
 from cusal.apps.bench.report.styles import Style, Styles, faint, fixed
 from cusal.apps.bench.report.tables import frequency_table
-from cusal.metrics.reliability import Reliability
+from cusal.metrics import Reliability
 
 _SMALL = (2.3, 2.2)
 _MEDIUM: dict[str, Any] = {"size": (3.3, 2.5), "columns": 3}  # for a panel of each strategy
