@@ -46,7 +46,7 @@ def test_importing_the_package_loads_no_torch():
         "import cusal.models; cusal.models.TorchClassifier",
         "from cusal.models.networks import SmallNet",
         "from cusal.models import objectives; objectives.find('energy')",
-        "from cusal.apps.bench.networks import build_module; build_module({'name': 'small_net'}, (4,), 2)",
+        "from cusal.apps.bench.variants import build_module; build_module({'name': 'small_net'}, (4,), 2)",
         "from cusal.apps.bench.variants import build_variant; build_variant('energy', lambda: None, {})",
     ],
 )

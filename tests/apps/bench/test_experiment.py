@@ -10,10 +10,9 @@ pytest.importorskip("torch")
 
 from cusal import calibration
 from cusal.apps.bench import datasets
-from cusal.apps.bench.experiment import Experiment, build_model
+from cusal.apps.bench.experiment import Experiment, build_model, measure_errors
 from cusal.apps.bench.grid import read_grid
 from cusal.apps.bench.loaded_data import draw_items
-from cusal.apps.bench.measured_errors import measure_errors
 from cusal.apps.bench.spec import Spec
 from cusal.errors import InvalidInput, UnknownName
 from cusal.session import Round

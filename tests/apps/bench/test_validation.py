@@ -11,8 +11,8 @@ from cusal.apps.bench import datasets
 from cusal.apps.bench.datasets import Dataset
 from cusal.apps.bench.experiment import Experiment, load_data
 from cusal.apps.bench.grid import read_grid
+from cusal.apps.bench.loaded_data import with_validation
 from cusal.apps.bench.spec import Spec
-from cusal.apps.bench.validation import with_validation
 from cusal.errors import InvalidInput, UnknownName
 
 MNIST = next(row.present for row in datasets.describe() if row.name == "mnist")

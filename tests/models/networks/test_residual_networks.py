@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from cusal.apps.bench.networks import build_module
+from cusal.apps.bench.variants import build_module
 from cusal.models.networks import ResNet18, ResNet50, SmallResNet
 from cusal.models.networks._residual import AveragingShortcut
 from cusal.models.spectral import SpectralConv2d

@@ -2,22 +2,20 @@
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cusal import Strategy, strategies
+from cusal import Strategy, calibration, metrics, strategies
 from cusal._checks import as_array
 from cusal._items import Subset, count_items, take
+from cusal._types import Indices
 from cusal.apps.bench import datasets
 from cusal.apps.bench.loaded_data import as_rows, draw_items, draw_test, features_key, load_data
-from cusal.apps.bench.measured_errors import measure_errors
-from cusal.apps.bench.measured_recalibrations import measure_recalibrations
-from cusal.apps.bench.networks import build_module
 from cusal.apps.bench.spec import Spec
-from cusal.apps.bench.variants import build_variant, takes_rows
+from cusal.apps.bench.variants import build_module, build_variant, takes_rows
 from cusal.errors import CusalError, InvalidInput
 from cusal.session import Round, Session, simulate
 
@@ -137,3 +135,80 @@ def _try_classifier(model: Any, spec: Spec, data: datasets.Dataset) -> None:
             f"{type(model).__name__} cannot be fitted to the first {len(rows)} labels of {spec.dataset} and predict: "
             f"{type(error).__name__}: {error}; change its settings, or take another model."
         ) from error
+
+
+# How good the estimate of the pool's calibration error is, and whether the bounds of the paper's Theorem 2 hold.
+#
+# The paper compares the estimate with the error that knows the labels (its figure of the two estimators on MNIST). Its
+# Theorem 2 says: if the mean error of the queried points is at most epsilon, so is that of the pool, and that of unseen
+# data is at most epsilon + sqrt(L^2 log(2 / delta) / (2 (labelled + pool))).
+
+
+SAMPLE = 2000
+DENSE = 10_000  # labelled items
+
+
+def measure_errors(
+    session: Session, labels: Indices, test: tuple[Any, Indices], *, bandwidth: float, p: float
+) -> dict[str, float]:
+    """Return mean calibration errors by the kernel estimator; of pool and test set, of at most 2000 items each.
+
+    labels: of all items of the session, also of those that it does not know yet; test: unseen items and their labels.
+
+    estimated_pool_error: of the open items, with the labelled items as evidence, as the strategy sees it.
+    known_pool_error: of the same ones, leave-one-out with their labels known (Popordanoska et al. 2022).
+    labelled_error: of the labelled items, leave-one-out: the theorem's epsilon, which bounds the pool's error.
+    known_test_error: of the test items, leave-one-out with their labels known.
+    bound: the theorem's bound on the error of unseen data.
+    """
+    view = session.view
+    rows = view.positions(_sample(session))
+    settings: dict[str, Any] = {"bandwidth": bandwidth, "p": p}
+    probs, evidence = view.probs[rows], (view.reference_probs, view.reference_labels)
+    tolerance = 0 if len(evidence[0]) <= DENSE else 1e-9  # what is small needs no compiled code
+    estimate = calibration.pointwise_error(probs, *evidence, bandwidth=bandwidth, p=p, tolerance=tolerance)
+    measured = {"estimated_pool_error": float(estimate.error.mean())}
+    if len(rows) > 1:
+        measured["known_pool_error"] = calibration.canonical_error(probs, labels[view.candidates[rows]], **settings)
+    epsilon = calibration.canonical_error(*evidence, **settings)
+    unseen, truth = test
+    some = np.random.default_rng([session.seed, 0, 5]).permutation(len(truth))[:SAMPLE]
+    some.sort()
+    predicted = session.predict_proba(take(unseen, some), raw=True)
+    sizes = {"labelled": len(session.labels), "pool": len(view.candidates)}
+    return measured | {
+        "labelled_error": epsilon,
+        "known_test_error": calibration.canonical_error(predicted, truth[some], **settings),
+        "bound": calibration.error_bound(epsilon, **sizes),
+    }
+
+
+def _sample(session: Session) -> Indices:
+    """The open items that come first in an order drawn once for each seed: the sample hardly changes over rounds."""
+    order = np.random.default_rng([session.seed, 0, 4]).permutation(len(session.pool))
+    opened = np.zeros(len(session.pool), dtype=bool)
+    opened[session.view.candidates] = True
+    return np.sort(order[opened[order]][:SAMPLE])
+
+
+# What other recalibrations than the session's own would give, measured in the same run.
+#
+# A recalibration changes neither what is asked for nor what is fitted, so that one run serves for all of them.
+
+
+def measure_recalibrations(session: Session, methods: Sequence[str], test: tuple[Any, Indices]) -> dict[str, float]:
+    """Return `ece METHOD`, `accuracy METHOD` and `nll METHOD` of test items (n, ...) with class numbers (n,).
+
+    methods: as `Session` takes them for `recalibrate`. Call it in every round: copies of a warm model continue with it.
+    """
+    if not methods:
+        return {}
+    items, labels = test
+    raw = session.predict_proba(items, raw=True)
+    measured = {}
+    for method in methods:
+        probs = session.recalibration_by(method).apply(raw)  # type: ignore[arg-type]
+        measured[f"ece {method}"] = metrics.ece(probs, labels)
+        measured[f"accuracy {method}"] = metrics.accuracy(probs, labels)
+        measured[f"nll {method}"] = metrics.nll(probs, labels)
+    return measured

@@ -21,9 +21,22 @@ from pathlib import Path
 from typing import Any
 
 from cusal import strategies
-from cusal.apps.bench.grid_keys import NAMELESS, NEEDED, OF_TASKS, TABLES, GridKeys, check_keys
+from cusal.apps.bench.grid_keys import (
+    CHANGES,
+    NAMELESS,
+    NEEDED,
+    NONE,
+    OF_TASKS,
+    TABLES,
+    Entry,
+    GridKeys,
+    as_entry,
+    check_keys,
+    label_of,
+    setting_names,
+    settings_of,
+)
 from cusal.apps.bench.spec import ALGORITHM, Spec
-from cusal.apps.bench.strategy_entry import CHANGES, NONE, Entry, as_entry, label_of, setting_names, settings_of
 from cusal.apps.bench.variants import as_table, is_module, needs_network
 from cusal.errors import DataError, InvalidInput, UnknownName
 

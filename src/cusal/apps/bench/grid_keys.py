@@ -1,12 +1,13 @@
 """The keys that a grid may have, and the values that each takes."""
 
+import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
+from cusal import strategies
 from cusal.apps.bench.features import check_features
-from cusal.apps.bench.grid_values import check_plain
-from cusal.apps.bench.strategy_entry import CHANGES, NONE, as_entry, check_settings
-from cusal.apps.bench.validation import SPLITS
+from cusal.apps.bench.loaded_data import SPLITS
 from cusal.apps.bench.variants import as_table, check_model
 from cusal.errors import CusalError, InvalidInput, MissingExtra, UnknownName
 from cusal.models import networks
@@ -19,6 +20,12 @@ try:
     from typing_extensions import TypedDict
 except ImportError as error:
     raise MissingExtra("a grid of experiments", "bench") from error
+
+# Keys of the grid that a strategy may set for itself.
+CHANGES = ("reference", "recalibrate", "audit", "stop", "model", "network", "epochs")
+NONE = "none"  # TOML has no null: recalibrate = "none", density_floor = "none"
+
+Entry = dict[str, Any]
 
 PRECISIONS = ("float32", "bfloat16", "auto")  # of TorchClassifier, which would load torch
 TABLES = ("network", "model", "features")  # each a name, or a table with a name and settings
@@ -198,3 +205,112 @@ def _explained(refusal: Any, values: Mapping[str, Any], where: str) -> CusalErro
     if refusal["type"] == "extra_forbidden":
         return UnknownName(f"key of a grid ({where})", key, _TYPES)
     return InvalidInput(f"{where}: {key} is {values[key]!r}; expected {_TYPES[key].__metadata__[-1]}.")
+
+
+# What a value of a grid may be made of at all: texts, flags, finite numbers, and lists and tables of them.
+#
+# A spec is stored as JSON, which has no dates, and a hash of it is the run's id, so that what would not come back as it
+# was is refused where the grid is read.
+
+
+DEEPEST = 20  # tables in tables; real grids have three
+LARGEST = 2**31 - 1  # the largest number that every database keeps as a whole one
+
+
+def check_plain(values: Mapping[str, Any], where: str) -> None:
+    """Raise `InvalidInput` for a value that no setting can have, however deep it lies.
+
+    Parameters
+    ----------
+    values : mapping
+        The keys of a grid, or some of them.
+    where : str
+        What the message names as their origin.
+    """
+    for key, value in values.items():
+        left = [(value, 1)]
+        while left:
+            part, depth = left.pop()
+            fault = _fault(part, depth)
+            if fault:
+                raise InvalidInput(f"{where}: {str(key)[:80]} holds {fault}.")
+            if isinstance(part, Mapping):
+                left += [(inner, depth + 1) for pair in part.items() for inner in pair]
+            elif isinstance(part, list | tuple):
+                left += [(inner, depth + 1) for inner in part]
+
+
+def _fault(part: Any, depth: int) -> str | None:
+    if depth > DEEPEST:
+        return f"lists or tables that are more than {DEEPEST} deep; write them flat"
+    if isinstance(part, float) and not math.isfinite(part):
+        return f"{part}; expected a finite number"
+    if isinstance(part, int) and abs(part) > LARGEST:
+        return f"a whole number beyond {LARGEST:,}; write a smaller one"
+    if not isinstance(part, str | bool | int | float | Mapping | list | tuple | None):
+        return f"a {type(part).__name__}; expected a text, a number, true or false, or a list or table of them"
+    return None
+
+
+# A strategy as grids write it: a name, or a table with its name, its label, its settings and what it changes.
+
+
+def as_entry(written: Any) -> Entry:
+    """Return a strategy of a grid as a table."""
+    if isinstance(written, str):
+        return {"name": written}
+    if not isinstance(written, dict) or not isinstance(written.get("name"), str):
+        raise InvalidInput(f"a strategy is {written!r}; expected a name, or a table with a name.")
+    return _without_numerics(written) if "numerics" in written else written
+
+
+def _without_numerics(written: Entry) -> Entry:
+    """Translate `numerics = "listing"`, as grids once called `cusal_listing`; the label stays what it was."""
+    entry = {key: value for key, value in written.items() if key != "numerics"}
+    if written["numerics"] not in ("exact", "listing"):
+        raise UnknownName("numerics", written["numerics"], ("exact", "listing"))
+    if written["numerics"] == "exact":
+        return entry
+    if entry["name"] != "cusal":
+        raise InvalidInput(f'numerics = "listing" is for cusal, not for {entry["name"]}; leave it out.')
+    return entry | {"name": "cusal_listing", "label": label_of(entry | {"name": "cusal-listing"})}
+
+
+def label_of(entry: Entry) -> str:
+    """Return the name under which reports show a strategy.
+
+    >>> label_of({"name": "cusal", "bandwidth": 0.01})
+    'cusal bandwidth=0.01'
+    """
+    if "label" in entry:
+        return str(entry["label"])
+    name = entry["name"].rpartition(":")[2]
+    return " ".join([name, *(f"{key}={_short(entry[key])}" for key in sorted(entry) if key not in ("name", "label"))])
+
+
+def _short(value: Any) -> str:
+    """Return a setting as part of a label; of a table, its name and its settings."""
+    if not isinstance(value, dict):
+        return str(value)
+    return "/".join([str(value["name"]), *(f"{key}={_short(value[key])}" for key in sorted(value) if key != "name")])
+
+
+def settings_of(entry: Entry) -> dict[str, Any]:
+    """Return the strategy's own settings."""
+    other = ("name", "label", *CHANGES)
+    return {key: None if value == NONE else value for key, value in entry.items() if key not in other}
+
+
+def setting_names(entry: Entry) -> set[str]:
+    """Return the settings that the strategy has."""
+    return {field.name for field in dataclasses.fields(strategies.find(entry["name"]))}
+
+
+def check_settings(entry: Entry) -> None:
+    """Raise an error for a strategy that there is none of, a setting that it lacks, or a value that it refuses."""
+    known = setting_names(entry)
+    settings = settings_of(entry)
+    for key in settings:
+        if key not in known:
+            raise UnknownName(f"setting of {entry['name']}", key, known | {"name", "label", *CHANGES})
+    strategies.find(entry["name"])(**settings)  # its own checks of the values

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from cusal.apps.bench.store import Run
-from cusal.apps.bench.store.run_ids import canonical, run_id
+from cusal.apps.bench.store.records import canonical, run_id
 from cusal.errors import StoreError
 
 # What the rounds of a spec are computed by. Raise it whenever a change to cusal changes the rounds of any spec. New

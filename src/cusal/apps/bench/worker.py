@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from cusal.apps.bench.experiment import Experiment
 from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import LEASE_SECONDS, Claim, LeaseLost, Store
-from cusal.apps.bench.store.run_ids import check_claimed
+from cusal.apps.bench.store.records import check_claimed
 from cusal.errors import StoreError
 
 REFUSED = (

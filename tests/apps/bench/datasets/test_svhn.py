@@ -5,7 +5,7 @@ import pytest
 from scipy.io import loadmat, savemat
 
 from cusal.apps.bench import datasets
-from cusal.apps.bench.datasets.formats.matlab import read_mat
+from cusal.apps.bench.datasets.svhn import read_mat
 from cusal.errors import DataError
 
 

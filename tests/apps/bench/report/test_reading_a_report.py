@@ -12,14 +12,13 @@ import pytest
 import cusal
 from cusal.apps.bench.grid import Grid, read_grid
 from cusal.apps.bench.report import Curve, Curves, write, write_curves
-from cusal.apps.bench.report.axes import Axes
+from cusal.apps.bench.report.axes import Axes, Axis
 from cusal.apps.bench.report.contents.diagnostics import seconds
 from cusal.apps.bench.report.contents.learning_plots import learning_curves
 from cusal.apps.bench.report.curves import ACCURACY, ECE, LABELLED, About
 from cusal.apps.bench.report.outline import sections
 from cusal.apps.bench.report.plot import Plot
 from cusal.apps.bench.report.styles import styles
-from cusal.apps.bench.report.ticks import Axis
 from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import Store
 

@@ -1,6 +1,6 @@
 """The table of recalibrations that were measured side by side."""
 
-from cusal.apps.bench.report.contents.recalibrations import recalibrations
+from cusal.apps.bench.report.contents.diagnostics import recalibrations
 from cusal.apps.bench.report.curves import ECE, LABELLED, Curve, Curves
 from cusal.apps.bench.report.styles import styles
 

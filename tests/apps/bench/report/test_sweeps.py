@@ -13,8 +13,7 @@ from cusal.apps.bench.report.curves import ACCURACY, Swept, mean
 from cusal.apps.bench.report.measures import TEST_ACCURACY
 from cusal.apps.bench.report.outline import sections
 from cusal.apps.bench.report.styles import styles
-from cusal.apps.bench.report.sweeps import find_sweeps, sweep_tables
-from cusal.apps.bench.report.swept import find_swept
+from cusal.apps.bench.report.sweeps import find_sweeps, find_swept, sweep_tables
 from cusal.apps.bench.report.webpage import write_page
 from cusal.apps.bench.spec import Spec
 

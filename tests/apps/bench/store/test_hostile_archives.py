@@ -15,7 +15,7 @@ from test_store import some_rounds, write
 from cusal._files import cache_folder
 from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import ExportedRuns, Store, process_name, run_file
-from cusal.apps.bench.store.signatures import MAGIC, signed, verified
+from cusal.apps.bench.store.digests import MAGIC, signed, verified
 from cusal.errors import StoreError
 
 SPEC = Spec("try", "cusal", "blobs", "cusal", seed=0, rounds=3, batch_size=2, warm_up=4, network={})

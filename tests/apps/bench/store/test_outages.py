@@ -6,8 +6,8 @@ import time
 import pytest
 from test_store import some_rounds, some_run, write
 
-from cusal.apps.bench.store import Store, process_name, processes
-from cusal.apps.bench.store.outages import through_outages
+from cusal.apps.bench.store import Store, process_name
+from cusal.apps.bench.store.leases import is_dead, through_outages
 from cusal.errors import StoreError
 
 
@@ -63,5 +63,5 @@ def test_other_errors_are_raised_at_once() -> None:
 def test_a_process_of_another_container_of_the_same_name_may_live() -> None:
     machine, pid, started = process_name().split("/")
     host, *marks = machine.split(":")
-    assert not processes.is_dead(f"{host}:{':'.join(marks)}0/{pid}/{int(started) - 1}")
-    assert processes.is_dead(f"{machine}/{pid}/{int(started) - 1}")
+    assert not is_dead(f"{host}:{':'.join(marks)}0/{pid}/{int(started) - 1}")
+    assert is_dead(f"{machine}/{pid}/{int(started) - 1}")

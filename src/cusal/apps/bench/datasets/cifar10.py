@@ -3,6 +3,8 @@
 The Python version is not read: its files are pickles, and a pickle can run any code.
 """
 
+import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal.apps.bench.datasets.dataset import Dataset, Labels, Source, normalise
-from cusal.apps.bench.datasets.files import as_classes, find_form, missing
-from cusal.apps.bench.datasets.formats.cifar import read_archive, read_binary, read_files
+from cusal.apps.bench.datasets.files import as_classes, corrupt, find_form, missing, read_bytes
 from cusal.errors import DataError
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -73,3 +74,41 @@ def _refuse_pickles(name: str, folder: Path) -> None:
             f"{name}: {folder / pickled[0]} is the Python version, whose pickles can run code and are not read; "
             f"expected the binary version. Run: cusal data get {name}, or put {ARCHIVE} into {folder}."
         )
+
+
+# A CIFAR-10 batch in binary form: records of one label and 3,072 bytes, channel by channel.
+
+
+SHAPE = (3, 32, 32)
+PIXELS = 3 * 32 * 32
+Batch = tuple[NDArray[np.uint8], NDArray[np.integer]]
+
+
+def read_files(paths: tuple[Path, ...]) -> dict[Path, bytes]:
+    """Return each file's content by its path, in order."""
+    return {path: read_bytes(path) for path in paths}
+
+
+def read_archive(path: Path, names: tuple[str, ...]) -> dict[Path, bytes]:
+    """Return the named files of a .tar.gz archive by their path in it, in the order of `names`."""
+    found = {}
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            for member in archive:
+                stream = archive.extractfile(member)
+                if member.name in names and stream is not None:
+                    found[member.name] = stream.read()
+    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+        raise corrupt(path, str(error)) from error
+    absent = [name for name in names if name not in found]
+    if absent:
+        raise corrupt(path, f"it does not hold {', '.join(absent)}")
+    return {path / name: found[name] for name in names}
+
+
+def read_binary(raw: bytes, path: Path, *, count: int) -> Batch:
+    """Return the (count, 3, 32, 32) images and the labels of a binary batch."""
+    if len(raw) != count * (1 + PIXELS):
+        raise corrupt(path, f"it has {len(raw)} bytes, expected {count * (1 + PIXELS)}")
+    records = np.frombuffer(raw, np.uint8).reshape(count, 1 + PIXELS)
+    return records[:, 1:].reshape(count, *SHAPE), records[:, 0]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cusal.apps.bench.report.curves import PHASES, REASONS, About, Curve, Curves, Key, Task
-from cusal.apps.bench.report.swept import find_swept
+from cusal.apps.bench.report.sweeps import find_swept
 from cusal.apps.bench.spec import ALGORITHM, Spec
 from cusal.apps.bench.store import ExportedRuns, Store
 from cusal.apps.bench.store.records import Row

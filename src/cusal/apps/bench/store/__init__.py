@@ -8,7 +8,7 @@ except ImportError as error:
     raise MissingExtra("the store of runs", "bench") from error
 
 from cusal.apps.bench.store.archive import ExportedRuns
-from cusal.apps.bench.store.processes import process_name
+from cusal.apps.bench.store.leases import process_name
 from cusal.apps.bench.store.records import Claim, Run, quarters
 from cusal.apps.bench.store.store import LEASE_SECONDS, LeaseLost, Store
 

@@ -19,12 +19,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from cusal._files import write_whole, writing
-from cusal.apps.bench.store.digests import write_digests
+from cusal.apps.bench.store.digests import verified, write_digests
 from cusal.apps.bench.store.former_export import RUNS_FILE, former_files, read_former
 from cusal.apps.bench.store.records import Row
 from cusal.apps.bench.store.run_file import ENDING, KEPT, SESSION_ENDING, ExportedRun, check_inside, read_run, unpack
 from cusal.apps.bench.store.schema import CHECKPOINTS, OF_A_ROUND, ROUNDS, RUNS
-from cusal.apps.bench.store.signatures import verified
 from cusal.errors import StoreError
 
 SMALL_BYTES = 1 << 20  # of one gzipped session

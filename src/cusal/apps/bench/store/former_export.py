@@ -8,9 +8,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cusal.apps.bench.store.records import Row
+from cusal.apps.bench.store.records import Row, check_rounds, check_run
 from cusal.apps.bench.store.run_file import KEPT, LARGEST_BYTES, NOT_AN_EXPORT, ExportedRun, unpack
-from cusal.apps.bench.store.run_ids import check_rounds, check_run
 from cusal.apps.bench.store.schema import OF_A_ROUND
 from cusal.errors import StoreError
 

@@ -16,8 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cusal.apps.bench.store.records import Row
-from cusal.apps.bench.store.run_ids import check_cells, check_rounds, check_run
+from cusal.apps.bench.store.records import Row, check_cells, check_rounds, check_run
 from cusal.apps.bench.store.schema import OF_A_ROUND, RUNS
 from cusal.errors import StoreError
 

@@ -21,14 +21,11 @@ from cusal.apps._database import open_engine, translated
 from cusal.apps.bench.store import archive, digests, leases
 from cusal.apps.bench.store import schema as tables
 from cusal.apps.bench.store.archive import Summary
-from cusal.apps.bench.store.digests import Check
+from cusal.apps.bench.store.digests import Check, signed, verified
 from cusal.apps.bench.store.leases import LEASE_SECONDS as LEASE_SECONDS
-from cusal.apps.bench.store.outages import through_outages
-from cusal.apps.bench.store.processes import process_name
-from cusal.apps.bench.store.records import Claim, Row, Run, rows_of
-from cusal.apps.bench.store.run_ids import check_cells
+from cusal.apps.bench.store.leases import process_name, through_outages
+from cusal.apps.bench.store.records import Claim, Row, Run, check_cells, rows_of
 from cusal.apps.bench.store.schema import BINS, CHECKPOINTS, DIGESTS, METRICS, OF_A_ROUND, PICKS, ROUNDS, RUNS
-from cusal.apps.bench.store.signatures import signed, verified
 from cusal.errors import StoreError
 
 if TYPE_CHECKING:
@@ -173,7 +170,7 @@ class Store:
         items, labels : sequence
             Positions in the train split and labels of the picks, best first.
         state : bytes
-            The session to resume from. It is stored with a signature: see `cusal.apps.bench.store.signatures`.
+            The session to resume from. It is stored with a signature: see `cusal.apps.bench.store.digests`.
 
         Raises
         ------
