@@ -17,6 +17,7 @@ from cusal.apps.bench.spec import Spec
 from cusal.apps.bench.store import ExportedRuns, Store, process_name, run_file
 from cusal.apps.bench.store.digests import MAGIC, signed, verified
 from cusal.errors import StoreError
+from cusal.session import Checkpoint
 
 SPEC = Spec("try", "cusal", "blobs", "cusal", seed=0, rounds=3, batch_size=2, warm_up=4, network={})
 RUN = SPEC.run
@@ -68,7 +69,7 @@ def test_a_session_of_this_user_resumes_after_its_export(tmp_path: Path) -> None
     assert claim is not None
     assert not claim.refused
     assert claim.state is not None
-    assert "pool" in pickle.loads(claim.state)
+    assert isinstance(pickle.loads(claim.state), Checkpoint)
 
 
 @pytest.mark.parametrize("prefix", [b"", MAGIC + bytes(32)])
