@@ -1,11 +1,12 @@
 from .cells import plain_cell, safe_cell
 from .column_roles import NamedColumns, Roles, roles
 from .files import Delimited, Notes, Table, TextFile, is_table, read, table_name
-from .names import find_name
+from .names import LABEL_NAMES, find_name
 from .values import Notation, Reading, find_numbers, is_missing, plain_number
 from .writers import Schema, TableWriter, Values, moment, open_writer, write, writer_of
 
 __all__ = [
+    "LABEL_NAMES",
     "Delimited",
     "NamedColumns",
     "Notation",

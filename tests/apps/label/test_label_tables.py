@@ -267,3 +267,11 @@ def test_labels_of_banking77_are_taken_in(real_table, tmp_path):
         assert read_in(project, source).added == project.items.count() == 13_083
         assert project.answers.progress()["labelled"] == 13_083
         assert len(project.classes.all()) == 77
+
+
+def test_numbers_that_are_only_likely_are_said(tmp_path):
+    lines = [f"{number},5;{number * 3},25" for number in range(30)]
+    source = open_source(write(tmp_path / "a.csv", "\n".join(["width;height", *lines, "wide;9,5"])))
+    assert source.kind == "table"
+    (note,) = source.notes()
+    assert note.startswith("Column width: 30 of 31 values read as numbers with a decimal comma; 30 differ.")

@@ -5,17 +5,14 @@ where an even number of quotes stands before it. A piece must then hold as many 
 in a cell that is not quoted, which would shift the count, is found so.
 """
 
-import gzip
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cusal.errors import DataError
+from cusal.tables import TextFile
 
 BLOCK = 1 << 22
 NUMBERS = 1 << 20  # of one unit: text and its cells take far more memory than the numbers
@@ -29,20 +26,6 @@ class Places(NamedTuple):
     places: tuple[int, ...]
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, also a compressed one, as bytes that can be read from any place."""
-    try:
-        with path.open("rb") as raw:
-            if path.suffix == ".gz":
-                with gzip.GzipFile(fileobj=raw) as file:
-                    yield cast(BinaryIO, file)
-            else:
-                yield raw
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{path} cannot be read ({error}); it may be cut short. Write it again.") from error
-
-
 def find_places(path: Path, *, classes: int, header: bool) -> Places:
     """Return the units of a file, of about a million numbers each.
 
@@ -51,7 +34,7 @@ def find_places(path: Path, *, classes: int, header: bool) -> Places:
     step = max(1, NUMBERS // classes)
     count, places = -1 if header else 0, [] if header else [0]
     size, content = 0, False
-    with opened(path) as file:
+    with TextFile(path).bytes() as file:
         for ends in _record_ends(file, quoted=header):
             numbers = count + 1 + np.arange(len(ends.stops))
             count += len(ends.stops)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from cusal.errors import DataError
 from cusal.scale.columns import find_probs
-from cusal.scale.formats._records import find_places, opened, read_unit
+from cusal.scale.formats._records import find_places, read_unit
 from cusal.scale.parts import Chunk, Column, Contents, Tile
-from cusal.tables import Delimited
+from cusal.tables import Delimited, TextFile
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz")
 TEXT = True
@@ -40,7 +40,7 @@ def read(chunk: Chunk) -> Iterator[Tile]:
     where = [table.columns.index(name) for name in found.columns]
     beside = table.columns.index(part.column.table) if part.column.table in table.columns else None
     row = chunk.first_row
-    with opened(part.path) as file:
+    with TextFile(part.path).bytes() as file:
         for unit in range(chunk.first_unit, chunk.stop_unit):
             records = _records(file, chunk, unit, table)
             begun = row

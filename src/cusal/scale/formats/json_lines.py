@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from cusal.errors import DataError
 from cusal.scale.columns import Found, find_probs
-from cusal.scale.formats._records import find_places, opened, read_unit
+from cusal.scale.formats._records import find_places, read_unit
 from cusal.scale.parts import Chunk, Column, Contents, Tile
+from cusal.tables import TextFile
 
 SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 TEXT = True
@@ -27,7 +28,7 @@ WRAPPINGS = ({"list"}, {"element"}, {"item"})  # of one field, as some programs 
 
 def describe(path: Path, column: Column) -> Contents:
     """Return the classes by the first line, and the units by one pass over the file that counts its rows."""
-    with opened(path) as file:
+    with TextFile(path).bytes() as file:
         first = next((line for line in file if line.strip()), b"")
     if not first:
         raise DataError(f"{path} has no rows, so its classes are not known; leave it out.")
@@ -42,7 +43,7 @@ def describe(path: Path, column: Column) -> Contents:
 def read(chunk: Chunk) -> Iterator[Tile]:
     """Yield the rows of a chunk, unit by unit."""
     part, row = chunk.part, chunk.first_row
-    with opened(part.path) as file:
+    with TextFile(part.path).bytes() as file:
         for unit in range(chunk.first_unit, chunk.stop_unit):
             lines = read_unit(file, part.contents.places, unit).split(b"\n")
             records: list[dict[str, Any]] = []

@@ -13,10 +13,20 @@ from cusal.apps.label.sources.source import SourceOptions
 from cusal.apps.label.store.records import Item, NewItem, Settings
 from cusal.apps.label.store.words import is_unicode
 from cusal.errors import DataError, InvalidInput
-from cusal.tables import NamedColumns, Notes, find_name, is_missing, plain_cell, plain_number, read, roles, table_name
+from cusal.tables import (
+    LABEL_NAMES,
+    NamedColumns,
+    Notes,
+    find_name,
+    is_missing,
+    plain_cell,
+    plain_number,
+    read,
+    roles,
+    table_name,
+)
 
-KEYS = ("file", "filename", "file_name", "path", "image", "key", "id", "row")
-LABELS = ("label", "labels", "class", "category", "target")
+KEYS = ("file", "filename", "file_name", "path", "image", "key", "id", "row")  # of files of labels
 SHOWN = 5  # columns that a sentence names
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -192,7 +202,7 @@ def read_labels(path: Path) -> Iterator[tuple[str, str]]:
     if len(table.columns) < 2:
         raise DataError(f"{path} has one column, but known labels need two: a file (or id) and its label.")
     keyed = find_name(table.columns, KEYS) or table.columns[0]
-    labelled = find_name([name for name in table.columns if name != keyed], LABELS)
+    labelled = find_name([name for name in table.columns if name != keyed], LABEL_NAMES)
     labelled = labelled or next(name for name in table.columns if name != keyed)
     for record in table.records():
         key, label = record.get(keyed), record.get(labelled)
