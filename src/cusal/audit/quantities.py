@@ -5,10 +5,12 @@ a the share truly of the class among those called otherwise, b the share not of 
 
     tp = P (1 - b)      fp = P b      fn = (1 - P) a      tn = (1 - P) (1 - a)      and the textbook formulas
 
-For all classes, with e the mean cost of an error, c(k, l) in [0, 1] the cost of calling l what is k (1 for every error;
-for ordered labels |k - l| / range, or its square), and h(l) = sum_k P_k c(k, l):
+For all classes, with e the share of errors, P_k the called shares and h(l) = 1 - P_l:
 
-    kappa = 1 - e / (mean h(called) + e f),   f = sum w (h(true) - h(called)) / sum w c over the errors met, 0 without
+    kappa = 1 - e / (mean h(called) + e f),   f = weighted mean of h(true) - h(called) over the errors met, 0 without
+
+For ordered labels, with costs c(k, l) = (k - l)^2 / range^2 and h(l) = sum_k P_k c(k, l), kappa is the k at which the
+mean of c - (1 - k) (h(true) - h(called)) is (1 - k) mean h(called); its interval is that of this one mean.
 
 Macro-F1, by linearisation: T_k are the right predictions of class k and C_k the items truly of it, both with the
 weights w_i = 1 / pi_i, scaled to sum to N; P_k, the predictions of class k, is known (Sarndal, Swensson and Wretman
@@ -166,23 +168,69 @@ def kappa(checks: Checks, cost: Callable[[Hashable, Hashable], float]) -> Quanti
 def ordered(checks: Checks, of: str, power: int = 2) -> Quantity:
     """Return a quantity of labels with an order, such as verdicts from 1 to 5."""
     _check_begun(checks)
+    _check_named(checks, checks.prefix)
     values = {name: _number(name) for name in dict.fromkeys([*checks.claims.names, *checks.answers.true.values()])}
+    if of == "within_one":
+        part = checks.part(
+            checks.events(_of_labels(checks, lambda true, called: float(abs(values[true] - values[called]) > 1)))
+        )
+        return Quantity((part,), lambda at: 1 - at[0])
+    if of == "mean_error":
+        return _mean(checks, lambda true, called: abs(values[true] - values[called]), 1.0)
     width = max(values.values()) - min(values.values()) or 1.0
-    if of == "weighted_kappa":
-        return kappa(checks, lambda true, called: (abs(values[true] - values[called]) / width) ** power)
 
-    def distances(items: Indices) -> list[float | None]:
-        _check_named(checks, items)
-        called = [values[checks.answers.predicted_name(item)] for item in items.tolist()]
+    def cost(true: Hashable, called: Hashable) -> float:
+        return float((abs(values[true] - values[called]) / width) ** power)
+
+    counts = np.bincount(checks.claims.predicted, minlength=len(checks.claims.names)) / len(checks.claims)
+    expected = {
+        true: sum(p * cost(true, called) for p, called in zip(counts, checks.claims.names, strict=True))
+        for true in values
+    }
+    base = float(counts @ [expected[name] for name in checks.claims.names])
+    shift = _mean(checks, lambda true, called: expected[true] - expected[called], _cost_of_step(width, power)).estimate
+    error = _mean(checks, cost, _cost_of_step(width, power)).estimate
+    by_luck = base + shift
+    at = 1 - _ratio(error, by_luck, float(error > 0))
+    # Where kappa is k, the mean of cost - (1 - k) shift is (1 - k) base: one mean, though both parts are uncertain.
+    line = _mean(
+        checks,
+        lambda true, called: cost(true, called) - (1 - at) * (expected[true] - expected[called]),
+        _cost_of_step(width, power),
+    )
+    middle = line.estimate
+    return Quantity(line.shares, lambda share: at - _ratio(line.formula(share) - middle, by_luck, 0.0))
+
+
+def _cost_of_step(width: float, power: int) -> float:
+    """Return what the smallest error of labels one apart costs."""
+    return float((1 / width) ** power)
+
+
+def _of_labels(checks: Checks, value: Callable[[Hashable, Hashable], float]) -> Callable[[Indices], list[float | None]]:
+    """Return the event that is a number made of the true and the predicted label of an item."""
+
+    def holds(items: Indices) -> list[float | None]:
         true = checks.answers.true_names(items.tolist())
-        gaps = [None if one is None else abs(values[one] - name) for one, name in zip(true, called, strict=True)]
-        if of == "mean_error":
-            return [None if gap is None else gap / width for gap in gaps]
-        return [None if gap is None else float(gap > 1) for gap in gaps]
+        called = [checks.answers.predicted_name(item) for item in items.tolist()]
+        return [None if one is None else value(one, name) for one, name in zip(true, called, strict=True)]
 
-    share = checks.part(checks.events(distances))
-    scale = width if of == "mean_error" else None
-    return Quantity((share,), lambda at: 1 - at[0] if scale is None else scale * at[0])
+    return holds
+
+
+def _mean(checks: Checks, value: Callable[[Hashable, Hashable], float], least: float) -> Quantity:
+    """Return the mean of a number made of the true and the predicted label, as a share of the largest one met.
+
+    The score interval is made for events of 0 or 1: of numbers far below 1 it would be shifted.
+    """
+    holds = _of_labels(checks, value)
+    met = [one for one in holds(np.union1d(checks.prefix, checks.hunted())) if one is not None]
+    low, high = min([0.0, *met]), max([least, *met])
+
+    def scaled(items: Indices) -> list[float | None]:
+        return [None if one is None else (one - low) / (high - low) for one in holds(items)]
+
+    return Quantity((checks.part(checks.events(scaled)),), lambda at: low + (high - low) * at[0])
 
 
 def confusion(checks: Checks, most: int = 6) -> dict[tuple[Hashable, Hashable], Share]:
