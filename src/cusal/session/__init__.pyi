@@ -1,5 +1,6 @@
 from .checkpoint import Checkpoint
 from .classifiers import for_many_labels, named_model
+from .label_issues import LabelIssues
 from .labels import Pool
 from .query import query
 from .scores import Scores
@@ -9,6 +10,7 @@ from .stopping import Stopping
 
 __all__ = [
     "Checkpoint",
+    "LabelIssues",
     "OutOfSamplePredictions",
     "Pool",
     "Reference",

@@ -33,6 +33,7 @@ from cusal.session.checkpoint import Checkpoint
 from cusal.session.classifiers import as_model, check_items, default_model, own_folds
 from cusal.session.cold_start import typical_items
 from cusal.session.fitted_round import FittedRound, ModelFits
+from cusal.session.label_issues import DOUBTFUL, LabelIssues, chances_of_error
 from cusal.session.labels import Labels, Pool, as_pairs, by_index
 from cusal.session.past_picks import PastPicks, as_audit_share, draw_audit, with_audit
 from cusal.session.recalibrator import AnyRecalibration, Recalibrator
@@ -446,6 +447,31 @@ class Session:
         place[self.class_columns] = np.arange(len(place))  # the column of each class number
         probs = self._as_seen(recalibration.apply(found.probs)) if len(found.labels) else found.probs
         return OutOfSamplePredictions(found.indices, np.asarray(probs), place[found.labels], found.drawn)
+
+    @_alone
+    def label_issues(self) -> LabelIssues:
+        """Return the labels that look wrong to models that had not seen them, the most doubtful first.
+
+        It lists labels that are more likely wrong than right, with the share of true errors to expect among them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X = np.linspace(-1, 1, 60)[:, None]
+        >>> labels = X[:, 0] > 0
+        >>> labels[5] = True
+        >>> session = Session(X, LogisticRegression(C=100), labelled=(np.arange(60), labels))
+        >>> session.label_issues().indices
+        array([5])
+        """
+        found, names = self.out_of_sample(), self._labels.classes.names
+        chances, rate = chances_of_error(found.probs, found.labels)
+        guesses = found.probs.argmax(axis=1) if len(found.labels) else found.labels
+        rows = np.flatnonzero((chances > DOUBTFUL) & (guesses != found.labels))
+        rows = rows[np.argsort(-chances[rows], kind="stable")]
+        told, suggested = ([names[column] for column in each[rows].tolist()] for each in (found.labels, guesses))
+        return LabelIssues(found.indices[rows], told, suggested, chances[rows], rate)
 
     # How good they are.
 
