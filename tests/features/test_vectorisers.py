@@ -49,7 +49,7 @@ def test_a_restored_vectoriser_makes_the_same_vectors_of_new_items(name):
 
 
 def test_every_kind_of_a_model_file_is_found_by_its_name():
-    assert {*CASES, "minilm", "efficientnet_lite0"} == set(VECTORISERS)
+    assert {*CASES, "minilm", "efficientnet_lite0"} <= set(VECTORISERS)
     for name, kind in VECTORISERS.items():
         assert kind.name == name
 

@@ -140,6 +140,9 @@ def _functions(folder: Path) -> dict[str, Call]:
         "recalibration.fit_temperature": (recalibration.fit_temperature, {
             "log_probs": np.log(PROBS), "labels": LABELS, "strength": 5.0}),
         "strategies.names": (strategies.names, {}),
+        "strategies.check_strategy": (strategies.check_strategy, {"strategy": strategies.Random()}),
+        "features.as_vectors": (features.as_vectors, {"found": ITEMS[:12], "count": 12, "name": "own.py"}),
+        "features.stacked": (features.stacked, {"parts": [ITEMS[:3], ITEMS[3:5]]}),
         "strategies.find": (strategies.find, {"name": "margin"}),
         "strategies.make": (strategies.make, {"strategy": "cusal", "bandwidth": 0.1}),
         "datasets.find_source": (datasets.find_source, {"name": "digits"}),

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from scipy.sparse import issparse, vstack
 
-from cusal._checks import import_name
+from cusal._checks import as_array, import_name
 from cusal._types import Indices
 from cusal.errors import DataError, InvalidInput, NotReady
 from cusal.features.sentences import WIDTH, stream_sentence_vectors
@@ -455,7 +455,7 @@ def as_vectors(found: Any, count: int, name: str) -> Any:
     >>> as_vectors([[1, 2]], 1, "vectors.npy").dtype
     dtype('float32')
     """
-    matrix = found.tocsr() if issparse(found) else np.asarray(found)
+    matrix = found.tocsr() if issparse(found) else as_array(found, name)
     if matrix.ndim != 2 or matrix.shape[0] != count or matrix.dtype.kind not in "fiub":
         raise InvalidInput(
             f"{name} gave {matrix.dtype} of shape {matrix.shape} for {count} items; give numbers, (items, columns)."
@@ -472,13 +472,16 @@ def stacked(parts: Sequence[Any]) -> Any:
     Raises
     ------
     InvalidInput
-        If they differ in their number of columns.
+        If they are no matrices, or differ in their number of columns.
 
     Examples
     --------
     >>> stacked([np.eye(2), np.zeros((1, 2))]).shape
     (3, 2)
     """
+    listed = isinstance(parts, list | tuple) and len(parts) > 0
+    if not listed or not all(getattr(part, "ndim", 0) == 2 and part.dtype.kind in "fiub" for part in parts):
+        raise InvalidInput(f"parts are {parts!r:.80}; expected a list of matrices of numbers, (items, columns).")
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:
         raise InvalidInput(f"vectors have {widths[0]} columns here and {widths[1]} there; give all of them the same.")
