@@ -108,7 +108,7 @@ class Vectoriser(Protocol):
 
 
 def _ignore(count: int) -> None:
-    """Tell nobody how far it is."""
+    """Report progress to nobody."""
 
 
 class _Vectoriser:
