@@ -123,6 +123,7 @@ bench: $(VENV)/.test $(PEERS)/.peers  ## Measure speed and memory against altern
 
 measure: $(VENV)/.test $(PEERS)/.peers  ## Measure accuracy, calibration and the labelling server into benchmarks/results: hours
 	$(BIN)/python benchmarks/heads.py
+	$(BIN)/python benchmarks/unlearnable.py
 	$(BIN)/python benchmarks/texts.py
 	$(BIN)/python benchmarks/herding.py
 	$(BIN)/python benchmarks/stopping.py

@@ -85,6 +85,15 @@ def test_of_texts_the_kernel_counts_most_at_first():
     np.testing.assert_allclose(model.weights_, [0.7, 0.1, 0.1, 0.1])
 
 
+def test_a_table_of_many_categories_is_no_embedding():
+    rng = np.random.default_rng(0)
+    X, y = (rng.random((60, 300)) < 0.1).astype(float), np.arange(60) % 2
+    of_table = FewLabelClassifier(random_state=0).fit(X[:12], y[:12], unlabelled=X[12:])
+    of_vectors = FewLabelClassifier(random_state=0).fit(X[:12] + rng.normal(size=(12, 300)), y[:12])
+    np.testing.assert_allclose(of_table.weights_, 0.25)
+    assert of_vectors.weights_[0] == pytest.approx(0.7)
+
+
 def test_a_useless_expert_of_ones_own_gets_little_weight(digits):
     X, y = digits
 

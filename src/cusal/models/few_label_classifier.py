@@ -26,6 +26,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -164,7 +165,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._columns = np.searchsorted(self.classes_, met)
             self.space_ = Space.learn(rows, pool, SETTINGS)
             self._fit_experts(chosen, Points(self.space_, rows), numbers)
-        self._pool(numbers)
+        self._pool(numbers, embedded=self.space_.encoding.cosine and not _of_categories(rows))
         return self
 
     def _chosen(self) -> list[Expert]:
@@ -258,7 +259,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.experts_ = [expert.fit(labelled) for expert in chosen]
 
-    def _pool(self, numbers: Indices) -> None:
+    def _pool(self, numbers: Indices, *, embedded: bool) -> None:
         """Learn temperatures and weights, and pool the out-of-fold predictions."""
         counts = np.bincount(numbers)
         several = counts[numbers] > 1
@@ -268,7 +269,8 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.temperatures_ = np.array([scaling.temperature for scaling in scalings])
         scaled = [scaling.apply(o) for scaling, o in zip(scalings, said, strict=True)]
         right = np.stack([o[several][np.arange(n), labels] for o in scaled])  # (experts, n)
-        self.weights_ = pool_weights(right, self._shares()) if n >= FEWEST else self._shares()
+        shares = self._shares(embedded=embedded)
+        self.weights_ = pool_weights(right, shares) if n >= FEWEST else shares
         single = int((counts == 1).sum()) * self.random_share
         mass = float(np.clip(single, LEAST_UNMET, MOST_UNMET * len(numbers))) / len(numbers)
         self.unmet_mass_ = mass if len(self._columns) < len(self.classes_) else 0.0
@@ -277,10 +279,10 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for row in np.flatnonzero(~several):  # without this label its class would be one more that is not met
             self.out_of_fold_[row] = self._with_unmet(pooled[row : row + 1], numbers[row], mass)
 
-    def _shares(self) -> NDArray[np.float64]:
+    def _shares(self, *, embedded: bool) -> NDArray[np.float64]:
         """Return the weights of the experts without any labels, (experts,)."""
         kernels = np.array([isinstance(expert, Kernel) for expert in self.experts_])
-        if not self.space_.encoding.cosine or not kernels.any() or kernels.all():
+        if not embedded or not kernels.any() or kernels.all():
             return np.full(len(kernels), 1 / len(kernels))
         shares: NDArray[np.float64] = np.where(
             kernels, KERNEL_SHARE / kernels.sum(), (1 - KERNEL_SHARE) / (~kernels).sum()
@@ -377,6 +379,13 @@ def pool_weights(right: Probs, shares: NDArray[np.float64]) -> NDArray[np.float6
         weights = (credit.sum(axis=1) + PRIOR * shares) / (n + PRIOR)
         weights /= weights.sum()
     return weights
+
+
+def _of_categories(rows: Any) -> bool:
+    """Return whether most columns hold two values, as those of categories do: then many columns are still a table."""
+    if issparse(rows):
+        return False
+    return bool(((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))).all(axis=0).mean() > 0.5)
 
 
 def _has_missing(X: Any) -> bool:
