@@ -78,7 +78,7 @@ class NewItem(NamedTuple):
     Parameters
     ----------
     key : str
-        What the data know it by: the relative path of an image, the id or the number of a row.
+        What the data know it by: the relative path of an image, the id of a row, or the hash of what it holds.
     text : str or None
         The text to label.
     extra : dict or None
@@ -102,7 +102,7 @@ class Item:
     id : int
         Its position among all items.
     key : str
-        Its relative path, its id or its row.
+        Its relative path, its id, or the hash of what its row holds.
     text : str or None
         The text to label.
     extra : dict or None
