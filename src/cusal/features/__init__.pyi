@@ -1,4 +1,6 @@
+from .cache import cached_features
 from .image_files import image_vectors
+from .images import check_images
 from .sentences import sentence_vectors
 from .tables import TableFeatures
 from .texts import TextFeatures
@@ -27,6 +29,8 @@ __all__ = [
     "Vectoriser",
     "WordVectors",
     "as_vectors",
+    "cached_features",
+    "check_images",
     "image_vectors",
     "sentence_vectors",
     "stacked",

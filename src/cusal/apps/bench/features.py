@@ -22,9 +22,9 @@ from cusal._types import Indices
 from cusal.apps.bench.datasets import Dataset, Items
 from cusal.apps.bench.datasets.formats.image_folder import ImageFolder
 from cusal.errors import InvalidInput, UnknownName
-from cusal.features import images
-from cusal.features.cache import cached_features
+from cusal.features import cached_features, check_images
 
+SIDE, SMALLEST_SIDE = 96, 32  # of images; the network halves them five times
 COMPONENTS = 50
 TERMS = 20_000
 PER_CLASS = "per_class"
@@ -81,7 +81,7 @@ def featured(data: Dataset, features: dict[str, Any]) -> Dataset:
 
 
 def _check_images(data: Dataset) -> None:
-    images.check_images(data.train, data.name)
+    check_images(data.train, data.name)
 
 
 def _check_in_memory(data: Dataset) -> None:
@@ -101,8 +101,8 @@ def _check_texts(data: Dataset) -> None:
         )
 
 
-@_features("efficientnet_lite0", _check_images, side=images.SMALLEST_SIDE)
-def _efficientnet(data: Dataset, side: int = images.DEFAULT_SIDE) -> tuple[Items, Items]:
+@_features("efficientnet_lite0", _check_images, side=SMALLEST_SIDE)
+def _efficientnet(data: Dataset, side: int = SIDE) -> tuple[Items, Items]:
     """Return (n, 1280) float32, read-only and mapped from disk."""
     splits = {"train": data.train, "test": data.test}
     found = cached_features(splits, title=data.name, network="efficientnet_lite0", side=side)
