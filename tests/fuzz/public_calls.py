@@ -133,7 +133,7 @@ def _functions(folder: Path) -> dict[str, Call]:
         "calibration.estimator_rate": (calibration.estimator_rate, {
             "labelled": 50, "classes": 3, "bandwidth": 0.01}),
         **{f"metrics.{name}": (getattr(metrics, name), scored | {"classes": None})
-           for name in ("accuracy", "brier", "nll")},
+           for name in ("accuracy", "balanced_accuracy", "macro_f1", "brier", "nll")},
         **{f"metrics.{name}": (getattr(metrics, name), scored | {"bins": 5, "classes": None})
            for name in ("ece", "classwise_ece", "max_calibration_error")},
         "recalibration.apply_temperature": (recalibration.apply_temperature, {"probs": PROBS, "temperature": 2.0}),

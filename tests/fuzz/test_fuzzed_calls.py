@@ -105,8 +105,8 @@ def test_no_public_function_is_left_out() -> None:
     missing = set()
     rooms = ["cusal", *(f"cusal.{room.name}" for room in pkgutil.iter_modules(cusal.__path__) if room.ispkg)]
     for room in rooms:
-        if room == "cusal.adapters":
-            continue  # its names need the libraries of requirements/peers.txt
+        if room in ("cusal.adapters", "cusal.tables"):
+            continue  # they need the libraries of requirements/peers.txt; they are fuzzed with files
         module = importlib.import_module(room)
         for name in getattr(module, "__all__", ()):
             if inspect.isfunction(found := getattr(module, name)) and name not in reached:
@@ -114,8 +114,20 @@ def test_no_public_function_is_left_out() -> None:
     assert missing == ELSEWHERE
 
 
-# What needs more than arguments: the network, a project, or seconds for each call.
+# What needs more than arguments: the network, a project, a session, rounds, or seconds for each call.
 ELSEWHERE: set[Any] = {
+    "cusal.deploy.classifier_of",
+    "cusal.deploy.export",
+    "cusal.features.cached_features",
+    "cusal.features.check_images",
     "cusal.features.sentence_vectors",
+    "cusal.metrics.reliability",
+    "cusal.plot",
+    "cusal.recalibration.choose_method",
     "cusal.scale.score",
+    "cusal.session.for_many_labels",
+    "cusal.session.named_model",
+    "cusal.session.plot",
+    "cusal.session.to_frame",
+    "cusal.to_frame",
 }
