@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 from cusal.apps.label.server.app import make_app
 from cusal.apps.label.server.listening import open_socket, serve
-from cusal.apps.label.server.live import Live
+from cusal.apps.label.server.app_state import Live
 from cusal.apps.label.store import Project
 
 place, port = sys.argv[1], int(sys.argv[2])

@@ -10,7 +10,7 @@ from PIL import Image
 from projects import label, pass_over
 
 from cusal.apps.label import Project, Round, write_export
-from cusal.apps.label.audits.checking import Checking
+from cusal.apps.label.audits.messages import Checking
 from cusal.apps.label.sources import SourceOptions
 from cusal.apps.label.start import Options, start_project
 from cusal.apps.label.worker.auditing import AuditWorker

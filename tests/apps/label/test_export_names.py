@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cusal.apps.label.export.file_names import MOST_BYTES, UniqueNames, safe_name
+from cusal.apps.label.export.formats.imagefolder import MOST_BYTES, UniqueNames, safe_name
 from cusal.tables import plain_cell, safe_cell
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from cusal.apps.label import NewItem, Project, Settings
 from cusal.apps.label.start import Options, start_project
-from cusal.apps.label.store.own_code import require_named
+from cusal.apps.label.store.trusted_imports import require_named
 from cusal.apps.label.worker.heads import named_model, suited_model
 from cusal.apps.label.worker.vectors import makers_of
 from cusal.errors import InvalidInput, ProjectError

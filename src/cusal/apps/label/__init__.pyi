@@ -1,5 +1,5 @@
 from .export.write import write_export
-from .store.filters import Filter, Row
+from .store.browse import Filter, Row
 from .store.predictions import Predictions
 from .store.project import Project
 from .store.records import (

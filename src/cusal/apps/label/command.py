@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cusal.apps.label.server.app import make_app
+from cusal.apps.label.server.app_state import Live
 from cusal.apps.label.server.listening import PORT, open_socket, serve
-from cusal.apps.label.server.live import Live
 from cusal.apps.label.server.security import Access
 from cusal.apps.label.server.supervisor import Supervisor, worker_command
 from cusal.apps.label.server.token_file import token_of

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cusal.apps.bench import datasets
-from cusal.apps.label.export.new_folder import new_folder
+from cusal.apps.label.export.write import new_folder
 from cusal.errors import CusalError, MissingExtra
 from cusal.features.images import as_pixels, pixel_range
 

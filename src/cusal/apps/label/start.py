@@ -8,7 +8,7 @@ from typing import Any
 
 from cusal.apps.label.sources import ReadIn, Source, SourceOptions, default_place, open_source, read_in
 from cusal.apps.label.store import ClassChange, Project
-from cusal.apps.label.store.own_code import require_named
+from cusal.apps.label.store.trusted_imports import require_named
 from cusal.errors import DataError, InvalidInput, ProjectError
 
 FIRST_ROWS = 5_000  # of a table; the worker reads the rest

@@ -67,7 +67,7 @@ def app_of(tmp_path: Path) -> Iterator[Callable[..., "TestClient"]]:
     from fastapi.testclient import TestClient
 
     from cusal.apps.label.server.app import make_app
-    from cusal.apps.label.server.live import Live
+    from cusal.apps.label.server.app_state import Live
 
     clients: list[TestClient] = []
 

@@ -187,7 +187,7 @@ from cusal.cli import app
 from cusal.apps.label.command import Options
 from cusal.apps.label.server.app import make_app
 from cusal.apps.label.server.listening import open_socket
-from cusal.apps.label.server.live import Live
+from cusal.apps.label.server.app_state import Live
 from cusal.apps.label.start import start_project
 light = [name for name in {HEAVY} if name in sys.modules]
 for data in sys.argv[1:]:

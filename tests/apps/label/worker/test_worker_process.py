@@ -9,7 +9,7 @@ import time
 import pytest
 from working_projects import Person, Y, wait_until
 
-from cusal.apps.label.worker.background import Background
+from cusal.apps.label.worker.process import Background
 
 PARENT = """
 import subprocess, sys, time

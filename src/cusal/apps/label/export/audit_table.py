@@ -16,7 +16,7 @@ import numpy as np
 
 from cusal import Audit
 from cusal._files import write_whole
-from cusal.apps.label.audits.checking import Checking
+from cusal.apps.label.audits.messages import Checking
 from cusal.apps.label.store.project import Project
 from cusal.audit.messages import summary
 from cusal.errors import InvalidInput

@@ -9,10 +9,9 @@ from cusal._files import writing
 from cusal.apps.label.export import formats as known
 from cusal.apps.label.export.card import make_card
 from cusal.apps.label.export.new_data import open_new_data
-from cusal.apps.label.export.new_folder import dated_folder
 from cusal.apps.label.export.predict import write_predictions
 from cusal.apps.label.export.project_model import model_of_project
-from cusal.apps.label.export.write import write_archive, write_export
+from cusal.apps.label.export.write import dated_folder, write_archive, write_export
 from cusal.apps.label.sources import default_place
 from cusal.apps.label.store.project import Project
 from cusal.deploy import ItemClassifier, load_model

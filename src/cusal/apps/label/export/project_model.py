@@ -11,8 +11,7 @@ from cusal import Session
 from cusal._progress import Progress
 from cusal._types import Indices
 from cusal.apps.label.export.card import card_text
-from cusal.apps.label.export.contents import Predicted
-from cusal.apps.label.export.project_items import chunks
+from cusal.apps.label.export.contents import Predicted, chunks
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.records import Settings
 from cusal.apps.label.worker.heads import suited_model

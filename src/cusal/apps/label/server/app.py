@@ -4,9 +4,9 @@ from fastapi import APIRouter, FastAPI
 
 from cusal import __version__
 from cusal.apps.label.server.api import browsing, changing_classes, exporting, labelling, reporting, showing
-from cusal.apps.label.server.live import Live
+from cusal.apps.label.server.app_state import Live
+from cusal.apps.label.server.error_responses import REFUSALS, add_error_responses
 from cusal.apps.label.server.pages import add_pages
-from cusal.apps.label.server.refusals import REFUSALS, add_refusals
 from cusal.apps.label.server.security import Access, Guard
 
 
@@ -36,6 +36,6 @@ def make_app(live: Live, access: Access | None = None) -> FastAPI:
     app.include_router(exporting.files)
     app.include_router(showing.router)
     add_pages(app)
-    add_refusals(app)
+    add_error_responses(app)
     app.add_middleware(Guard, access=access or Access())
     return app

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from cusal.apps.label.server.live import Live
+from cusal.apps.label.server.app_state import Live
 
 FOLDER = Path(__file__).parents[1] / "pages"
 PAGES = {"/": "label", "/progress": "progress", "/browse": "browse", "/classes": "classes", "/export": "export"}

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, cast
 from fastapi import Depends, Header, Path, Query
 from starlette.requests import Request
 
+from cusal.apps.label.server.app_state import Live
 from cusal.apps.label.server.fields import NO_CONTROL
-from cusal.apps.label.server.live import Live
 
 
 async def _live(request: Request) -> Live:

@@ -8,7 +8,7 @@ from typing import Any
 from cusal.apps.label.sources.source import SourceOptions
 from cusal.apps.label.sources.tables import read_labels
 from cusal.apps.label.store.records import Item, NewItem, Settings
-from cusal.apps.label.store.words import is_unicode
+from cusal.apps.label.store.validation import is_unicode
 from cusal.errors import DataError, InvalidInput
 from cusal.tables import Notes
 

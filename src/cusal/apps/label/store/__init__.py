@@ -7,7 +7,7 @@ try:
 except ImportError as error:
     raise MissingExtra("a labelling project", "label") from error
 
-from cusal.apps.label.store.filters import Filter, Row
+from cusal.apps.label.store.browse import Filter, Row
 from cusal.apps.label.store.predictions import Predictions
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.records import (

@@ -17,8 +17,8 @@ import sqlalchemy as sa
 from cusal.apps.label.store import counters
 from cusal.apps.label.store.prepared import Prepared, listed, one_of, upsert
 from cusal.apps.label.store.schema import ANSWERS, LABELS, LEASES, QUEUE
-from cusal.apps.label.store.setting_lines import OVERLAP
-from cusal.apps.label.store.words import IMPORTED
+from cusal.apps.label.store.settings import OVERLAP
+from cusal.apps.label.store.validation import IMPORTED
 
 
 class Standing(NamedTuple):

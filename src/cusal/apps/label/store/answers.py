@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from cusal.apps.label.store import counters
 from cusal.apps.label.store.agreement import agreement_of
 from cusal.apps.label.store.answer_book import AnswerBook, Standing, standing_to_json
-from cusal.apps.label.store.class_list import ClassList
+from cusal.apps.label.store.class_changes import ClassList
 from cusal.apps.label.store.connection import Part, among
 from cusal.apps.label.store.journal import NewEvents, known_uuids
 from cusal.apps.label.store.known_labels import take_in
@@ -18,9 +18,9 @@ from cusal.apps.label.store.prepared import Prepared, listed, one_of
 from cusal.apps.label.store.records import ANSWERS as KINDS
 from cusal.apps.label.store.records import Answer, Outcome, Undone
 from cusal.apps.label.store.schema import ANSWERS, EVENTS, ITEMS, LABELS
-from cusal.apps.label.store.setting_lines import read_setting
+from cusal.apps.label.store.settings import read_setting
 from cusal.apps.label.store.undo import undo_last
-from cusal.apps.label.store.words import checked, checked_person, fault, person_fault
+from cusal.apps.label.store.validation import checked, checked_person, fault, person_fault
 from cusal.errors import ProjectError
 
 CHUNK = 5_000  # labels taken in at a time

@@ -1,5 +1,6 @@
 """Lists of items: found by label, prediction, person or words, in some order, a page at a time."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,90 @@ import sqlalchemy as sa
 from cusal._types import Indices
 from cusal.apps.label.store import counters
 from cusal.apps.label.store.connection import Database, Part, among
-from cusal.apps.label.store.filters import Filter, Row
 from cusal.apps.label.store.items import item_of
 from cusal.apps.label.store.predictions import Predictions
+from cusal.apps.label.store.records import Item
 from cusal.apps.label.store.rounds import Rounds
 from cusal.apps.label.store.schema import ANSWERS, ITEMS, LABELS
-from cusal.apps.label.store.words import is_unicode
+from cusal.apps.label.store.validation import is_unicode
 from cusal.errors import UnknownName
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which items to list; None leaves a condition out.
+
+    Parameters
+    ----------
+    label, prediction : int or None
+        The class that people or the model gave.
+    confidence_low, confidence_high : float or None
+        Bounds of the confidence of the prediction.
+    person : str or None
+        Somebody who answered.
+    kind : str or None
+        An answer of this kind ("label", "skip", "unsure"), by anybody, or by `person`.
+    disagree : bool or None
+        Whether people gave different labels.
+    text : str or None
+        Words to find in the text or the key.
+    labelled : bool or None
+        Whether there is a label.
+    aside : bool or None
+        Whether the item is set aside, because its file is missing or broken.
+    order : str
+        "id", "confidence" (least sure first), "recent" (latest label first) or "disagree" (those first).
+
+    Examples
+    --------
+    >>> from cusal.apps.label import Filter
+    >>> Filter(prediction=2, confidence_low=0.9, labelled=False).order
+    'id'
+    """
+
+    label: int | None = None
+    prediction: int | None = None
+    confidence_low: float | None = None
+    confidence_high: float | None = None
+    person: str | None = None
+    kind: str | None = None
+    disagree: bool | None = None
+    text: str | None = None
+    labelled: bool | None = None
+    aside: bool | None = None
+    order: str = "id"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a list of items.
+
+    Parameters
+    ----------
+    item : Item
+        The item.
+    label : int or None
+        The class that people gave it.
+    prediction : int or None
+        The class that the model gives it.
+    confidence : float or None
+        The probability of that class.
+    people : tuple of str
+        Who answered, first one first.
+    disagree : bool
+        Whether their labels differ.
+    kind : str or None
+        What the last of them answered: "label", "skip" or "unsure".
+    """
+
+    item: Item
+    label: int | None
+    prediction: int | None
+    confidence: float | None
+    people: tuple[str, ...]
+    disagree: bool
+    kind: str | None = None
+
 
 ORDERS = ("id", "confidence", "recent", "disagree")
 COUNTED = 2_000  # items that are looked for beyond a page to know how many there are

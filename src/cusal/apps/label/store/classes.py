@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from cusal.apps.label.store import class_changes, counters
-from cusal.apps.label.store.class_list import ClassList
+from cusal.apps.label.store.class_changes import ClassList
 from cusal.apps.label.store.connection import Part
 from cusal.apps.label.store.journal import NewEvents, find_event
 from cusal.apps.label.store.records import ClassChange, Event, LabelClass
-from cusal.apps.label.store.words import checked, checked_person
+from cusal.apps.label.store.validation import checked, checked_person
 
 
 class Classes(Part):

@@ -16,7 +16,7 @@ from cusal.apps.label.store.known_labels import take_in
 from cusal.apps.label.store.prepared import Prepared, insert, listed, one_of
 from cusal.apps.label.store.records import STATES, Item, NewItem
 from cusal.apps.label.store.schema import ITEMS
-from cusal.apps.label.store.words import is_unicode
+from cusal.apps.label.store.validation import is_unicode
 from cusal.errors import ProjectError, UnknownName
 
 _BY_KEY = Prepared(lambda database: sa.select(ITEMS.c.key, ITEMS.c.id).where(one_of(database, ITEMS.c.key, "keys")))

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 
 from cusal.apps.label.store.answer_book import AnswerBook, Standing, standing_to_json
-from cusal.apps.label.store.class_list import ClassList
+from cusal.apps.label.store.class_changes import ClassList
 from cusal.apps.label.store.connection import among
 from cusal.apps.label.store.journal import NewEvents, known_uuids
 from cusal.apps.label.store.schema import EVENTS, ITEMS
-from cusal.apps.label.store.words import IMPORTED
+from cusal.apps.label.store.validation import IMPORTED
 
 
 def take_in(connection: sa.Connection, labels: Mapping[str, str]) -> int:

@@ -14,12 +14,12 @@ from cusal.apps.label.store.classes import Classes
 from cusal.apps.label.store.connection import Database
 from cusal.apps.label.store.items import Items
 from cusal.apps.label.store.journal import Events
-from cusal.apps.label.store.own_code import remember
 from cusal.apps.label.store.queue import Queue
 from cusal.apps.label.store.records import Settings
 from cusal.apps.label.store.rounds import Rounds, Status
 from cusal.apps.label.store.schema import QUEUE
-from cusal.apps.label.store.setting_lines import changed, read_settings, write_settings
+from cusal.apps.label.store.settings import changed, read_settings, write_settings
+from cusal.apps.label.store.trusted_imports import remember
 from cusal.errors import ProjectError
 
 

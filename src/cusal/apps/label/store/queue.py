@@ -11,7 +11,7 @@ from cusal.apps.label.store.connection import Part, among, next_id
 from cusal.apps.label.store.prepared import Prepared, insert, listed, one_of, upsert
 from cusal.apps.label.store.records import ORIGINS, Pick
 from cusal.apps.label.store.schema import ANSWERS, ITEMS, LEASES, QUEUE, STATUS
-from cusal.apps.label.store.setting_lines import OVERLAP
+from cusal.apps.label.store.settings import OVERLAP
 from cusal.errors import UnknownName
 
 LEASE_SECONDS = 300.0

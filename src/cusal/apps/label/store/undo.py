@@ -6,13 +6,12 @@ import sqlalchemy as sa
 
 from cusal.apps.label.store import counters
 from cusal.apps.label.store.answer_book import AnswerBook, Standing, standing_from_json, standing_to_json
-from cusal.apps.label.store.class_changes import can_be_taken_back, take_back
-from cusal.apps.label.store.class_list import ClassList
+from cusal.apps.label.store.class_changes import ClassList, can_be_taken_back, take_back
 from cusal.apps.label.store.journal import NewEvents, event_of, find_event, items_of
 from cusal.apps.label.store.queue import hold
 from cusal.apps.label.store.records import Event, Undone
 from cusal.apps.label.store.schema import EVENTS
-from cusal.apps.label.store.words import checked, checked_person
+from cusal.apps.label.store.validation import checked, checked_person
 from cusal.errors import UnknownName
 
 KINDS = {"labels": ("answer", "labels"), "classes": ("class",)}

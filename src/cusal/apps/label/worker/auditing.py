@@ -3,8 +3,7 @@
 import os
 import time
 
-from cusal.apps.label.audits.checking import Checking
-from cusal.apps.label.audits.in_figures import figures
+from cusal.apps.label.audits.messages import Checking, figures
 from cusal.apps.label.store.project import Project
 
 TICK = 0.25  # seconds between looks at the project

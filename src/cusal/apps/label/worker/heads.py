@@ -4,8 +4,8 @@ import math
 from dataclasses import replace
 
 from cusal._protocol import Model
-from cusal.apps.label.store.own_code import require_named
 from cusal.apps.label.store.records import Settings
+from cusal.apps.label.store.trusted_imports import require_named
 from cusal.recalibration import REFIT_LIMIT
 from cusal.session import for_many_labels, named_model
 

@@ -12,16 +12,52 @@ from cusal import Query, Session
 from cusal._types import Indices
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.queue import with_checks
-from cusal.apps.label.store.records import Pick, Round, Settings
+from cusal.apps.label.store.records import Changes, Pick, Round, Settings
+from cusal.apps.label.store.validation import in_one_line
 from cusal.apps.label.worker.heads import model_to_begin, refit_limit, suited_model
-from cusal.apps.label.worker.news import OPEN, SKIPPED, News
-from cusal.apps.label.worker.one_line import in_one_line
 from cusal.apps.label.worker.pool import Places
 from cusal.apps.label.worker.reasons import in_reserve, reasons_of
 from cusal.apps.label.worker.report import full_report, labels_of, packed_predictions, plain_report
 from cusal.apps.label.worker.saved import Saved
 from cusal.errors import ProjectError
 from cusal.features import stacked
+
+OPEN, SKIPPED = -1, -2  # beside the ids of classes, which are 0 or more
+
+
+class News:
+    """The changes of a project that its session does not know yet.
+
+    event: the last event that was heard of. waiting: what each item is now: a class id, OPEN or SKIPPED.
+    """
+
+    def __init__(self, event: int = 0) -> None:
+        self.event = event
+        self.waiting: dict[int, int] = {}
+
+    def hear(self, project: Project) -> bool:
+        """Ask the project for what happened since the last time; return whether there was anything."""
+        if project.events.latest() <= self.event:
+            return False
+        self.add(project.events.changes_since(self.event))
+        return True
+
+    def add(self, changes: Changes) -> None:
+        """Take up changes; the newest state of an item counts."""
+        self.event = changes.event
+        self.waiting |= changes.labelled
+        self.waiting |= dict.fromkeys(changes.opened, OPEN)
+        self.waiting |= dict.fromkeys(changes.skipped, SKIPPED)
+
+    def take(self, items: list[int]) -> dict[int, int]:
+        """Return what became of these items, and forget it."""
+        return {item: self.waiting.pop(item) for item in items}
+
+    def forget_outside(self, joining: Iterable[int], places: Places) -> None:
+        """Forget what became of items that have no place and get none: nobody asks about them."""
+        kept = {int(item) for item in joining}
+        self.waiting = {item: now for item, now in self.waiting.items() if item in places or item in kept}
+
 
 RESERVE = 3  # batches that wait behind the one that was asked for
 SECONDS_A_BATCH = 10.0  # nobody answers faster; a round that takes longer needs a larger reserve

@@ -18,9 +18,9 @@ from typing import Any
 
 from cusal._files import load_array
 from cusal._types import Indices
-from cusal.apps.label.store.own_code import require_named
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.records import Settings
+from cusal.apps.label.store.trusted_imports import require_named
 from cusal.errors import DataError, UnknownName
 from cusal.features import (
     GivenVectors,

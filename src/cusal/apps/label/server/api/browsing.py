@@ -5,13 +5,12 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
+from cusal.apps.label.server.app_state import Live
 from cusal.apps.label.server.calls import LabelsCall
+from cusal.apps.label.server.confident_items import most_confident_class
 from cusal.apps.label.server.fields import NO_CONTROL, NO_NUL
-from cusal.apps.label.server.json_numbers import finite
-from cusal.apps.label.server.live import Live
 from cusal.apps.label.server.parameters import Changing, LiveProject, WhoAsks
-from cusal.apps.label.server.replies import BrowseReply, GuessesReply, LabelsReply, RowReply
-from cusal.apps.label.server.surest import surest_class
+from cusal.apps.label.server.replies import BrowseReply, GuessesReply, LabelsReply, RowReply, finite
 from cusal.apps.label.store import Filter, Row
 
 router = APIRouter(tags=["browsing"])
@@ -73,7 +72,7 @@ def guesses(
     """Return open items that the model is surest of, all with one guess; by default the class with the surest ones."""
     active = [one.id for one in live.project.classes.all()]
     wanted = active if class_id is None else [class_id]
-    chosen, items = surest_class(live.project, live.predictions(), wanted, count)
+    chosen, items = most_confident_class(live.project, live.predictions(), wanted, count)
     return GuessesReply(class_id=chosen, items=live.items(items, guesses=True))
 
 

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Path
 from starlette.responses import FileResponse
 
 from cusal.apps.label.server.calls import ExportsCall
+from cusal.apps.label.server.error_responses import REFUSALS, NotThere
 from cusal.apps.label.server.export_jobs import Job, files_in
 from cusal.apps.label.server.parameters import Changing, LiveProject
-from cusal.apps.label.server.refusals import REFUSALS, NotThere
 from cusal.apps.label.server.replies import ExportFile, JobReply
 
 router = APIRouter(tags=["export"], responses=REFUSALS)

@@ -4,10 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from cusal.apps.label.server.app_state import guess_of
 from cusal.apps.label.server.calls import AnswersCall, ReleaseCall, SettingsCall, UndoCall
-from cusal.apps.label.server.live import guess_of
+from cusal.apps.label.server.error_responses import NotThere
+from cusal.apps.label.server.messages import undone_in_words
 from cusal.apps.label.server.parameters import Changing, ItemNumber, LiveProject, WhoAsks
-from cusal.apps.label.server.refusals import NotThere
 from cusal.apps.label.server.replies import (
     AnswersReply,
     GivenAnswer,
@@ -21,7 +22,6 @@ from cusal.apps.label.server.replies import (
     UndoneReply,
     UndoReply,
 )
-from cusal.apps.label.server.wording import undone_in_words
 from cusal.apps.label.store import Answer
 
 router = APIRouter(tags=["labelling"])

@@ -4,9 +4,8 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from cusal.apps.label.server.json_numbers import finite
 from cusal.apps.label.server.parameters import LiveProject
-from cusal.apps.label.server.replies import ReportReply
+from cusal.apps.label.server.replies import ReportReply, finite
 
 router = APIRouter(tags=["progress"])
 

@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cusal.apps.label.server.live import Live
+from cusal.apps.label.server.app_state import Live
+from cusal.apps.label.server.error_responses import REFUSALS, NotThere
 from cusal.apps.label.server.media import BrokenFile, MissingFile, Picture, draw, find_file, picture_tag
 from cusal.apps.label.server.parameters import ItemNumber, LiveProject
-from cusal.apps.label.server.refusals import REFUSALS, NotThere
 
 AT_ONCE = 2  # images decoded at a time, in threads of their own: a page of thumbnails must not keep answers waiting
 SHOWN: dict[int | str, dict[str, Any]] = {

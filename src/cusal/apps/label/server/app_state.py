@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cusal.apps.label.server.export_jobs import ExportJobs
-from cusal.apps.label.server.json_numbers import finite
 from cusal.apps.label.server.media import PictureCache
+from cusal.apps.label.server.messages import reason_in_words
 from cusal.apps.label.server.predictions import Predictions
 from cusal.apps.label.server.refill import Refill
 from cusal.apps.label.server.replies import (
@@ -21,9 +21,9 @@ from cusal.apps.label.server.replies import (
     ProgressReply,
     StatusReply,
     WorkerReply,
+    finite,
 )
 from cusal.apps.label.server.supervisor import Supervisor
-from cusal.apps.label.server.wording import reason_in_words
 from cusal.apps.label.store import Pick, Project
 
 STATUS_SECONDS = 0.5  # everybody's pages ask for the status, and it need not be newer than this

@@ -31,7 +31,7 @@ class NotThere(CusalError, LookupError):
     """Raised when a call names an item, class or file that the project does not have."""
 
 
-def add_refusals(app: FastAPI) -> None:
+def add_error_responses(app: FastAPI) -> None:
     """Make the app answer every error with one sentence."""
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)

@@ -10,7 +10,7 @@ from cusal.apps.label.store import Project
 CHUNK = 200  # candidates looked at in one step
 
 
-def surest_items(project: Project, predictions: Predictions, class_id: int, count: int) -> list[tuple[int, float]]:
+def confident_items(project: Project, predictions: Predictions, class_id: int, count: int) -> list[tuple[int, float]]:
     """Return up to `count` items of one predicted class that nobody has answered, with their confidence.
 
     Parameters
@@ -44,13 +44,13 @@ def surest_items(project: Project, predictions: Predictions, class_id: int, coun
     return found[:count]
 
 
-def surest_class(
+def most_confident_class(
     project: Project, predictions: Predictions, classes: Iterable[int], count: int
 ) -> tuple[int | None, list[int]]:
     """Return the class whose first `count` open items the model is surest of, and these items."""
     best: tuple[float, int | None, list[int]] = (0.0, None, [])
     for class_id in classes:
-        found = surest_items(project, predictions, class_id, count)
+        found = confident_items(project, predictions, class_id, count)
         total = sum(confidence for _, confidence in found)
         if total > best[0]:
             best = (total, class_id, [item for item, _ in found])
