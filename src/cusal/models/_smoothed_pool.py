@@ -31,6 +31,7 @@ from cusal.models._neighbours import Neighbours
 from cusal.models._row_hashes import fingerprint, row_hashes
 
 STATE = ("A", "near", "reach", "mean", "scale", "order", "hashes")
+BLOCK = 8192  # items that are smoothed at a time
 SMALLEST_REACH = 1e-6  # where all neighbours are equal; items have norm 1 on average
 
 
@@ -57,8 +58,8 @@ class SmoothedPool:
         self.index = Neighbours(self.encoding.places(self.A))
         self.near = self.index.of_pool(min(settings.neighbours, len(self.A) - 1))
         smoothed, self.reach = self._smooth()
-        self.mean = smoothed.mean(axis=0)
-        self.scale = root_mean_square(smoothed - self.mean)
+        self.mean = smoothed.mean(axis=0, dtype=np.float64)
+        self.scale = root_mean_square(smoothed - self.mean.astype(np.float32))
         self.U = self._scaled(smoothed)
         hashes = row_hashes(X)
         self.order = np.argsort(hashes, kind="stable")  # of equal rows the first one stands for all
@@ -134,22 +135,29 @@ class SmoothedPool:
         graph = graph @ diags(1 / np.sqrt(np.maximum(degree, np.finfo(np.float64).tiny)))
         total = np.asarray(graph.sum(axis=1)).ravel()
         alone = total <= 0  # an item without weight to any neighbour stays where it is
-        means = diags(1 / np.where(alone, 1, total)) @ graph @ self.A
-        means[alone] = self.A[alone]
-        smoothed: Floats = (1 - step) * self.A + step * means
+        graph = (diags(1 / np.where(alone, 1, total)) @ graph).tocsr()
+        smoothed = np.empty_like(self.A)
+        for start in range(0, n, BLOCK):  # of float64, in which the whole would be twice the pool
+            block = slice(start, start + BLOCK)
+            means = graph[block] @ self.A
+            means[alone[block]] = self.A[block][alone[block]]
+            smoothed[block] = (1 - step) * self.A[block] + step * means
         return smoothed, reach
 
     def _scaled(self, smoothed: Floats) -> Floats:
-        scaled: Floats = ((smoothed - self.mean) / self.scale).astype(np.float32)
-        return scaled
+        smoothed -= self.mean.astype(np.float32)
+        smoothed /= np.float32(self.scale)
+        return smoothed
 
 
 def _squared(points: Floats, near: Indices, pool: Floats) -> Floats:
     """Return the squared distances from each point to its neighbours, (n, count), without cancellation."""
     squared = np.empty(near.shape)
-    for column in range(near.shape[1]):
-        difference = np.subtract(points, pool[near[:, column]], dtype=np.float64)
-        squared[:, column] = np.einsum("ij,ij->i", difference, difference)
+    for start in range(0, len(points), BLOCK):
+        block = slice(start, start + BLOCK)
+        for column in range(near.shape[1]):
+            difference = np.subtract(points[block], pool[near[block, column]], dtype=np.float64)
+            squared[block, column] = np.einsum("ij,ij->i", difference, difference)
     return squared
 
 
