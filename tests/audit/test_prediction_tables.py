@@ -60,3 +60,17 @@ def test_a_confidence_out_of_range_names_its_column(tmp_path):
     (tmp_path / "p.csv").write_text("id,label,confidence\n1,cat,-3\n2,dog,1.7\n")
     with pytest.raises(DataError, match=r"column confidence goes from -3 to 1\.7"):
         read_predictions(str(tmp_path / "p.csv"), NamedColumns())
+
+
+def test_a_confidence_above_one_by_rounding_is_one_and_no_percentage(tmp_path):
+    table = read(tmp_path, {"label": "cat", "confidence": 1 + 2e-16}, {"label": "dog", "confidence": 0.5})
+    assert list(table.confidence) == [1.0, 0.5]
+    table = read(tmp_path, {"label": "cat", "confidence": 1 + 5e-7}, {"label": "dog", "confidence": 0.5})
+    assert list(table.confidence) == [1.0, 0.5]
+    table = read(tmp_path, {"label": "cat", "confidence": 97}, {"label": "dog", "confidence": 50})
+    assert list(table.confidence) == [0.97, 0.5]
+
+
+def test_scores_slightly_above_one_are_neither_probabilities_nor_percentages(tmp_path):
+    with pytest.raises(DataError, match=r"goes from 0\.5 to 1\.3"):
+        read(tmp_path, {"label": "cat", "confidence": 1.3}, {"label": "dog", "confidence": 0.5})

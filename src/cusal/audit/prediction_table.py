@@ -21,6 +21,7 @@ from cusal.tables.confidence_cells import as_distribution, as_number, as_shares
 from cusal.tables.files import Record
 from cusal.tables.names import PREDICTED_NAMES
 
+ROUNDING = 1e-6  # how far confidences may lie outside of 0 and 1
 MOST_VALUES = 50  # of a column whose values are slices
 
 
@@ -141,17 +142,18 @@ def _as_probabilities(table: PredictionTable, found: Roles, path: str) -> None:
     """Turn log probabilities and percentages into probabilities, or raise a DataError."""
     values = [value for value in table.confidence if isfinite(value)]
     low, high = (min(values), max(values)) if values else (0.0, 0.0)
-    if high <= 0 and (found.logarithms or low < 0):
-        table.confidence = array("d", (exp(value) for value in table.confidence))
+    if high <= ROUNDING and (found.logarithms or low < -ROUNDING):
+        table.confidence = array("d", (min(exp(value), 1.0) for value in table.confidence))
     elif found.logarithms and high > 0:
         raise DataError(f"{path}: a log probability is {high:g}; expected 0 or less. Name another with --confidence.")
-    elif low < 0 or high > 100:
+    elif low < -ROUNDING or high > 100 + ROUNDING or 1 + ROUNDING < high <= 2:  # percentages go above 2
         raise DataError(
             f"{path}: the column {found.confidence} goes from {low:g} to {high:g}; expected numbers from 0 to 1, "
             "percentages, or log probabilities. Name another with --confidence."
         )
-    elif high > 1:
-        table.confidence = array("d", (value / 100 for value in table.confidence))
+    else:
+        whole = 1 if high <= 1 + ROUNDING else 100
+        table.confidence = array("d", (min(max(value / whole, 0.0), 1.0) for value in table.confidence))
 
 
 def _keep_slices(kept: "dict[str, tuple[dict[str, int], array[int]]]", row: Record) -> None:
