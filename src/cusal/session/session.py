@@ -617,8 +617,8 @@ class Session:
         path : path of a file that `save` wrote
         items : the items that the session was saved over; others are refused
         trusted : bool, default False
-            Whether code of the file may run. It is needed where the model or the strategy is of a class that is
-            neither cusal's nor scikit-learn's nor torch's. Set it only for files that you trust.
+            Whether code of the file may run. It is needed where the model or the strategy, or a setting of it, is not
+            in the list of what a file may hold (`cusal.persistence.allowed`). Set it only for files that you trust.
         """
         checkpoint, known = Checkpoint.load(path, trusted=trusted)
         session = cls.resume(checkpoint, items)
