@@ -88,7 +88,7 @@ lint-js: node_modules/.installed
 	node_modules/.bin/biome lint --error-on-warnings
 
 node_modules/.installed: package.json package-lock.json
-	npm ci --no-audit --no-fund --loglevel=error
+	npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 
 format: $(VENV)/.test  ## Put the code into shape
