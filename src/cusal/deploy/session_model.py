@@ -136,7 +136,7 @@ def make_card(session: Session, found: SessionModel) -> dict[str, Any]:
     except PoolExhausted:
         accuracy = None
     calibration = session.calibration
-    fields = ("estimate", "low", "high", "labels", "drawn")
+    fields = ("estimate", "low", "high", "labels", "drawn", "guessing")
     return {
         "written": time.strftime("%Y-%m-%d %H:%M:%S"),
         "data": {"items": len(session.pool), "open": len(session.pool.open)},

@@ -147,7 +147,7 @@ def _catch_up(session: Session, labels: dict[int, int], places: Places) -> bool:
 
 
 def _accuracy(found: AccuracyEstimate | None) -> dict[str, Any] | None:
-    names = ("estimate", "low", "high", "labels", "drawn")
+    names = ("estimate", "low", "high", "labels", "drawn", "guessing")
     return None if found is None else {name: getattr(found, name) for name in names}
 
 
