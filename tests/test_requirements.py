@@ -11,6 +11,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 ALL = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
 NOT_TRIED_WITH_THE_OLDEST = {
+    "mcp",
     "torch",
     "openvino",
     "ray",

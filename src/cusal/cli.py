@@ -243,7 +243,7 @@ def mcp(
 ) -> None:
     """Serve one audit to an agent (Model Context Protocol, over standard input and output); read-only by default.
 
-    Example: cusal audit verdicts.jsonl --save judge.audit, then cusal mcp judge.audit --source verdicts.jsonl --write
+    Example: cusal mcp judge.audit --source verdicts.jsonl --write
     """
     from cusal.audit.protocol_server import OpenAudit, serve
 

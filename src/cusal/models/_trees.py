@@ -70,4 +70,4 @@ class Trees:
 
 def _check(holds: bool) -> None:
     if not holds:
-        raise DataError("the trees of a model do not fit together; expected a file written by cusal.")
+        raise DataError("the trees of a model do not fit each other; expected a file written by cusal.")
