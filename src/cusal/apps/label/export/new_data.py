@@ -14,6 +14,7 @@ from cusal.apps.label.store.records import NewItem
 from cusal.deploy import ItemClassifier
 from cusal.errors import DataError, InvalidInput, UnknownName
 
+KINDS = {"table": "table", "efficientnet_lite0": "image"}  # of the items of a model that a session exported
 WORDS = {"image": "images", "text": "texts", "table": "rows of a table"}
 
 
@@ -63,7 +64,7 @@ class NewData:
 
 def open_new_data(model: ItemClassifier, path: str, text: str | None = None) -> NewData:
     """Open data for a model; `text` names the column of texts, by default the one that the project's table had."""
-    where, kind = Path(path).expanduser(), model.card.get("kind", "text")
+    where, kind = Path(path).expanduser(), model.card.get("kind") or KINDS.get(model.features, "text")
     if model.features == "vectors":
         return NewData("vectors", where, vectors=_vectors(where))
     source = _open(where, kind, text, (model.card.get("model") or {}).get("columns", {}).get("text"))

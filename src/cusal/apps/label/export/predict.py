@@ -40,7 +40,7 @@ def write_predictions(model: ItemClassifier, data: NewData, out: Path) -> Outcom
             if len(found.rows):
                 probs = model.classify(found.matrix)
                 best = probs.argmax(axis=1).tolist()
-                said = {"label": [classes[place] for place in best], "confidence": probs.max(axis=1)}
+                said = {"label": [str(classes[place]) for place in best], "confidence": probs.max(axis=1)}
                 columns = {f"p_{name}": probs[:, place] for place, name in enumerate(classes)}
                 table.write({"key": [items[row].key for row in found.rows.tolist()]} | said | columns)
                 done.count += len(found.rows)
