@@ -42,19 +42,6 @@ LAYERS = [
 # What both floors stand on, and what every application may use of the packages: their public names.
 GROUND = {"errors", "_types", "_checks", "_items", "_files", "_progress"}
 
-# Files of the applications that still come in by a window. An entry that is no longer true fails.
-BY_THE_WINDOW: set[str] = {
-    "label/audits/beginning.py",
-    "label/audits/messages.py",
-    "label/demo.py",
-    "label/export/audit_table.py",
-    "label/export/project_model.py",
-    "label/sources/prediction_rows.py",
-    "label/worker/heads.py",
-    "label/worker/saved.py",
-    "label/worker/vectors.py",
-}
-
 
 def room_of(module):
     """Return the layer of a module; modules at the top that begin with an underscore serve every room."""
@@ -115,17 +102,16 @@ def is_public(module, name):
 
 
 def test_applications_come_in_by_the_door():
-    inside = {}
+    inside = []
     for path in source_files("apps"):
-        own = f"cusal.apps.{path.relative_to(SOURCE / 'apps').parts[0].removesuffix('.py')}"
+        file = path.relative_to(SOURCE / "apps")
+        own = f"cusal.apps.{file.parts[0].removesuffix('.py')}"
         for module, name in imports(path, typing_too=True):
             if module.startswith((own, "cusal.apps._")) or is_public(module, name):
                 continue
             if not (module == "cusal.apps.bench" and name == "datasets"):
-                inside.setdefault(path.relative_to(SOURCE / "apps").as_posix(), []).append(f"{module}: {name}")
-    new = [f"{file} imports {name}" for file, names in inside.items() if file not in BY_THE_WINDOW for name in names]
-    assert not new, "\n".join(new)
-    assert BY_THE_WINDOW - set(inside) == set(), "these come in by the door now: strike them off"
+                inside.append(f"{file} imports {module}: {name}")
+    assert not inside, "\n".join(inside)
 
 
 def test_every_package_lists_its_public_names():

@@ -28,7 +28,14 @@ from cusal.errors import InvalidInput, MissingMethod
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything with scikit-learn's `fit` and `predict_proba`."""
+    """Anything with scikit-learn's `fit` and `predict_proba`.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> isinstance(GaussianNB(), Model)
+    True
+    """
 
     def fit(self, X: Any, y: Any) -> Any: ...
 

@@ -19,7 +19,22 @@ MOST_NAMES = 3  # names that are shown
 
 
 def summary(audit: Audit) -> str:
-    """Return what is known about the predictions, and what to do next."""
+    """Return what is known about the predictions, and what to do next.
+
+    Parameters
+    ----------
+    audit : Audit
+        With any number of checks.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> summary(Audit(predicted=["cat", "dog"])).partition(".")[0]
+    'There are 2 predictions and no checks yet'
+    """
     if audit.checks == 0:
         there = "is 1 prediction" if len(audit) == 1 else f"are {len(audit):,} predictions"
         return (

@@ -29,8 +29,29 @@ MOST_VALUES = 50  # of a column whose values are slices
 class PredictionTable:
     """The predictions of a table, item by item, in the order of its rows.
 
-    slices: columns with few values, as codes (n,) into their values. reading: which column was taken for what.
-    columns: all but those of the id and of the prediction. source: where the rows are read again.
+    Parameters
+    ----------
+    ids : list of str
+        By default the numbers of the rows.
+    labels : list of str
+        The predicted ones.
+    confidence : array of float
+        NaN where it is missing.
+    texts : list of str or None
+        What was predicted from, if a column holds it.
+    slices : dict of str to pair
+        Columns with few values: the values, and codes (n,) into them.
+    reading : str
+        Which column was taken for what.
+    columns : list of str
+        All but those of the id and of the prediction.
+    source : Table or None
+        Where the rows are read again.
+
+    Examples
+    --------
+    >>> PredictionTable(ids=["a", "b"], labels=["cat", "dog"], confidence=array("d", [0.9, 0.6])).audit(seed=0)
+    Audit(2 predictions of 2 classes, 0 checked)
     """
 
     ids: list[str] = field(default_factory=list)
@@ -59,7 +80,30 @@ class PredictionTable:
 
 
 def read_predictions(path: str, columns: NamedColumns | None = None) -> PredictionTable:
-    """Return the predictions of a table, or raise a DataError that says which column is missing."""
+    """Return the predictions of a table.
+
+    Parameters
+    ----------
+    path : str
+        A CSV, TSV, JSONL or Parquet file, or one that a tool for evaluating language models writes.
+    columns : NamedColumns, optional
+        The names of columns that are not found by themselves.
+
+    Returns
+    -------
+    PredictionTable
+
+    Raises
+    ------
+    DataError
+        If a column is missing, or a row cannot be read.
+
+    Examples
+    --------
+    ::
+
+        audit = cusal.audit.read_predictions("predictions.csv").audit(seed=0)
+    """
     rows, found = open_predictions(path, columns)
     table = PredictionTable(texts=[] if found.text is not None else None, reading=str(found), source=rows)
     if isinstance(rows, RowsOfTool) and rows.tool:
@@ -85,7 +129,29 @@ def read_predictions(path: str, columns: NamedColumns | None = None) -> Predicti
 
 
 def open_predictions(path: str, columns: NamedColumns | None = None) -> tuple[Table, Roles]:
-    """Return the rows of a table, and which of its columns hold the predictions."""
+    """Return the rows of a table, which are read as they are needed, and which of its columns hold the predictions.
+
+    Parameters
+    ----------
+    path, columns
+        As `read_predictions` takes them.
+
+    Returns
+    -------
+    Table, Roles
+
+    Raises
+    ------
+    DataError
+        If no column holds predictions.
+
+    Examples
+    --------
+    ::
+
+        rows, found = cusal.audit.open_predictions("predictions.csv")
+        print(found, next(rows.records()))
+    """
     rows = open_source(path, header=columns.header if columns else None)
     found = roles(rows, columns, predictions=True)
     if found.label is None and not found.classes and found.nested is None:

@@ -18,7 +18,25 @@ Parts = tuple[Sequence[Hashable], Indices]
 
 
 def by_class_together(audit: Audit) -> list[Slice]:
-    """Return the predicted classes; the intervals of all of them hold together with 95 %."""
+    """Return the predicted classes; the intervals of all of them hold together with 95 %.
+
+    Parameters
+    ----------
+    audit : Audit
+        With any number of checks.
+
+    Returns
+    -------
+    list of Slice
+        One for each class that was predicted; `share` is None where too few items were checked.
+
+    Examples
+    --------
+    >>> audit = Audit(predicted=["cat"] * 60 + ["dog"] * 40)
+    >>> audit.tell(audit.ask(80), right=[True] * 80)
+    >>> [(one.name, one.items, one.share.estimate) for one in by_class_together(audit)]
+    [('cat', 60, 1.0), ('dog', 40, 1.0)]
+    """
     names, numbers = np.unique(audit.predicted, return_inverse=True)
     return parts_together(audit, [(names.tolist(), numbers)])[0]
 

@@ -23,10 +23,39 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")  # whose versions may cha
 
 
 class SessionModel(NamedTuple):
-    """What classifies items, and what a file needs of it besides."""
+    """The model of a session: what classifies items, and what a file needs of it besides.
+
+    Parameters
+    ----------
+    classifier : ItemClassifier
+        What classifies items.
+    head : FittedHead
+        Its model with what that was fitted to.
+
+    Examples
+    --------
+    ::
+
+        model_of(session, vectoriser, names).write("model.cusal", {"written": "today"}, "# My model")
+    """
 
     classifier: ItemClassifier
     head: FittedHead
+
+    def write(self, path: str | os.PathLike[str], card: dict[str, Any], text: str) -> None:
+        """Write the file that `cusal.load_model` reads, completely or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file, "model.cusal" for instance.
+        card : dict
+            What is known of the model.
+        text : str
+            The same to read, in Markdown.
+        """
+        self.classifier.card = card
+        write_model(path, model_state(*self), text)
 
 
 def model_of(
@@ -34,9 +63,29 @@ def model_of(
 ) -> SessionModel:
     """Return the model of a session over vectors.
 
-    names: the names of the classes that exist, by label, in the order of the columns. Others, merged or deleted after
-    the session met them, are not predicted. model, vectors: what predicts vectors, and those of the labelled items, if
-    they are not the session's own.
+    Parameters
+    ----------
+    session : Session
+        With labels of two classes at least.
+    vectoriser : Vectoriser
+        What turns new items into such vectors.
+    names : mapping
+        The names of the classes that exist, by label, in the order of the columns. Others, merged or deleted after the
+        session met them, are not predicted.
+    model, vectors : optional
+        What predicts vectors, and those of the labelled items, if they are not the session's own.
+
+    Returns
+    -------
+    SessionModel
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> items = np.linspace(-1, 1, 40)[:, None]
+    >>> session = Session(items, LogisticRegression(), labelled={0: 0, 39: 1})
+    >>> model_of(session, GivenVectors(), {0: "low", 1: "high"}).classifier.predict(items[:2])
+    array(['low', 'low'], dtype='<U4')
     """
     session.fit()
     found = session.recalibration
@@ -102,7 +151,7 @@ def export(session: Session, path: str | os.PathLike[str]) -> None:
     """
     found = _model_of(session)
     card = found.classifier.card
-    write_model(path, model_state(found.classifier, found.head), card_text(card))
+    found.write(path, card, card_text(card))
 
 
 def _model_of(session: Session) -> SessionModel:

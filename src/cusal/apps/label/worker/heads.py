@@ -3,11 +3,10 @@
 import math
 from dataclasses import replace
 
-from cusal._protocol import Model
 from cusal.apps.label.store.records import Settings
 from cusal.apps.label.store.trusted_imports import require_named
 from cusal.recalibration import REFIT_LIMIT
-from cusal.session import for_many_labels, named_model
+from cusal.session import Model, for_many_labels, named_model
 
 MOST_FOR_KERNEL = 1500  # labels: the time of a kernel classifier grows with their cube
 MOST_WORK = 10 * REFIT_LIMIT  # for the out-of-fold predictions of a round: nobody waits for them

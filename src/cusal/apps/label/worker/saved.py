@@ -9,7 +9,7 @@ import numpy as np
 
 from cusal._types import Indices
 from cusal.errors import DataError
-from cusal.persistence.object_file import as_bytes, read_objects
+from cusal.persistence import as_bytes, read_objects
 
 KIND, FORMAT = "cusal.apps.label session", 1
 

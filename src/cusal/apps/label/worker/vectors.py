@@ -32,8 +32,8 @@ from cusal.features import (
     Vectoriser,
     WordVectors,
     as_vectors,
+    has_sentence_network,
 )
-from cusal.features.sentences import has_sentence_network
 
 Note = Callable[[int], None]  # called with how many more items are done
 
