@@ -16,11 +16,13 @@ from .store.records import (
     Settings,
     Undone,
 )
+from .store.task import ClassTask, Task, VerdictTask
 
 __all__ = [
     "Answer",
     "Changes",
     "ClassChange",
+    "ClassTask",
     "Event",
     "Filter",
     "Item",
@@ -33,6 +35,8 @@ __all__ = [
     "Round",
     "Row",
     "Settings",
+    "Task",
     "Undone",
+    "VerdictTask",
     "write_export",
 ]

@@ -96,31 +96,24 @@ def _address(access: Access, port: int) -> str:
 
 def _announce(started: Started, address: str, access: Access, *, moved: bool) -> None:
     link = f"{address}enter?token={access.token}" if access.token else address
-    audits = started.project.settings.wrong_class is not None
-    print(f"{'Check' if audits else 'Label'} at {link}" + (f"  (port {PORT} is taken)" if moved else ""))
+    task = started.project.task
+    print(f"{task.verb} at {link}" + (f"  (port {PORT} is taken)" if moved else ""))
     project, progress = started.project, started.project.answers.progress()
     counted = {"image": "images", "text": "texts", "table": "rows"}[project.settings.kind]
-    more, done = "" if started.finished else " so far", "checked" if audits else "labelled"
+    more = "" if started.finished else " so far"
     items = f"{progress['items']:,} {counted}{more}"
-    print(f"Project {without_passwords(project.place)}: {items}, {_answers(project):,} {done}")
+    print(f"Project {without_passwords(project.place)}: {items}, {task.done(progress):,} {task.participle}")
     for line in started.remarks:
         print(line)
     print("Press Ctrl-C to stop.", flush=True)
 
 
 def _say_goodbye(project: Project, options: Options) -> None:
-    labelled = _answers(project)
+    task = project.task
+    done = task.done(project.answers.progress())
     again = ["cusal", "label", options.data, *(["--store", without_passwords(options.store)] if options.store else [])]
-    noun = "check" if project.settings.wrong_class is not None else "label"
-    noun += "" if labelled == 1 else "s"
-    print(f"\n{labelled:,} {noun} stored. Continue: {shlex.join(again)}")
+    print(f"\n{done:,} {task.noun}{'' if done == 1 else 's'} stored. Continue: {shlex.join(again)}")
     print(f"Export: {shlex.join(['cusal', 'export', without_passwords(project.place)])}", flush=True)
-
-
-def _answers(project: Project) -> int:
-    """Return how many items are done: labelled, or in an audit answered in any way."""
-    progress, audits = project.answers.progress(), project.settings.wrong_class is not None
-    return int(progress["labelled"] + (progress["skipped"] + progress["unsure"] if audits else 0))
 
 
 def _complain(line: str) -> None:

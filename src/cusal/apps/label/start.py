@@ -77,14 +77,14 @@ def start_project(options: Options) -> Started:
         source = _continue(project, options, changes)
     try:
         require_named(project.settings)
-        if project.settings.wrong_class is not None:
+        if project.task.learns:
+            _add_classes(project, options.classes)
+            read = read_in(project, source, limit=FIRST_IMAGES if source.kind == "image" else FIRST_ROWS)
+        else:
             from cusal.apps.label.audits.beginning import begin_audit  # loads SciPy, which labelling can do without
 
             read = begin_audit(project, source)
             _add_classes(project, options.classes)  # behind the predicted ones, whose numbers are fixed
-        else:
-            _add_classes(project, options.classes)
-            read = read_in(project, source, limit=FIRST_IMAGES if source.kind == "image" else FIRST_ROWS)
     except BaseException:
         project.close()
         raise
@@ -122,7 +122,7 @@ def _continue(project: Project, options: Options, changes: dict[str, Any]) -> So
     if "labels" in saved and not Path(saved["labels"]).is_file():
         del saved["labels"]  # they were taken in
     _refuse_other_data(project, known.data, options.data)
-    if options.source.audit and known.wrong_class is None:
+    if options.source.audit and not known.task.shows_predictions:
         raise ProjectError(
             f"{project.place} is a project in which people label, and no audit; leave out --audit, or begin another "
             f"project: --store {Path(options.data).stem}-audit.cusal.db."

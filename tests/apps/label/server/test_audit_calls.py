@@ -28,7 +28,7 @@ def audit(tmp_path):
 
 def test_the_project_says_that_it_is_an_audit(audit, app_of):
     found = app_of(audit).get("/api/project").json()
-    assert found["wrong"] == 2
+    assert (found["task"], found["wrong"]) == ("verdicts", 2)
     assert [one["name"] for one in found["classes"]] == ["cat", "dog", "(wrong)"]
 
 
@@ -81,7 +81,7 @@ def test_predicted_classes_keep_their_names(audit, app_of):
 def test_the_pages_of_an_audit_are_drawn(audit, app_of):
     client = app_of(audit)
     for path in ("/", "/progress", "/browse", "/classes", "/export"):
-        assert 'data-task="audit"' in client.get(path).text
+        assert 'data-task="verdicts"' in client.get(path).text
     assert "Is the prediction right?" in client.get("/").text
     assert "labelstudio" not in client.get("/export").text
     assert client.get("/api/browse", params={"order": "confidence"}).json()["total"] == 900

@@ -37,6 +37,7 @@ def test_the_project_is_all_that_a_page_needs(texts, app_of):
     reply = app_of(texts).get("/api/project").json()
     assert reply["title"] == "Texts"
     assert reply["kind"] == "text"
+    assert (reply["task"], reply["wrong"]) == ("classes", None)
     assert reply["items"] == 40
     assert [(one["id"], one["name"], one["labels"]) for one in reply["classes"]] == [
         (0, "cat", 0),

@@ -26,7 +26,7 @@ class Checking:
     """
 
     def __init__(self, project: Project) -> None:
-        found, wrong = project.rounds.last(), project.settings.wrong_class
+        found, wrong = project.rounds.last(), project.task.wrong_class
         if wrong is None or found is None or found.session is None:
             raise ProjectError(f"{project.place} holds no audit; begin one with `cusal label PREDICTIONS --audit`.")
         self.project, self.wrong = project, wrong

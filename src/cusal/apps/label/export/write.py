@@ -110,7 +110,7 @@ def write_export(
             write_export(project, "photos-export", ["csv", "imagefolder"])
     """
     folder = Path(folder)
-    if project.settings.wrong_class is not None:
+    if project.task.shows_predictions:
         check_formats(formats)
         with new_folder(folder, force=force) as part:
             write_audit(project, part, formats)

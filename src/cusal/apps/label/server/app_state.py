@@ -56,7 +56,7 @@ class Live:
         self.refill = Refill(project)
         self.jobs, self.pictures = ExportJobs(project.place, exports), PictureCache()
         settings = project.settings
-        self.kind, self.wrong_class = settings.kind, settings.wrong_class
+        self.kind, self.task = settings.kind, settings.task
         self.folder = settings.folder
         self.id = hashlib.blake2b(f"{project.place}|{settings.data}".encode(), digest_size=8).hexdigest()
         self._round = LastRound()
@@ -103,7 +103,7 @@ class Live:
             round=last.number,
             labels_seen=last.labels,
             queue=known.get("queue", {}).get("replaced", 0),
-            event=self.project.events.latest() if self.wrong_class is None else _told(known),
+            event=self.project.events.latest() if self.task.learns else _told(known),
         )
 
     def _worker(self, written: dict[str, object]) -> WorkerReply:

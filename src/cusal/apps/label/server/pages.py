@@ -43,10 +43,9 @@ def _page(templates: Jinja2Templates, page: str):  # type: ignore[no-untyped-def
     async def shown(request: Request) -> Response:
         live: Live = request.app.state.live
         title = (await run_in_threadpool(lambda: live.project.settings)).title
-        audits = live.wrong_class is not None
-        words = {"title": title, "kind": live.kind, "page": page, "project": live.id, "audits": audits}
+        words = {"title": title, "kind": live.kind, "page": page, "project": live.id, "task": live.task}
         words["file"] = _file(live.project.place)
-        name = "audit" if audits and page == "progress" else page
+        name = live.task.progress_page if page == "progress" else page
         return templates.TemplateResponse(request, f"{name}.html", words, headers={"Cache-Control": "no-cache"})
 
     return shown

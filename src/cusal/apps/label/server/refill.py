@@ -31,7 +31,7 @@ class Refill:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._audits = project.settings.wrong_class is not None
+        self._task = project.task
         self._rng = np.random.default_rng([project.settings.seed, 1])
         self._lock = threading.Lock()
         self._barren_until = 0.0
@@ -70,7 +70,7 @@ class Refill:
             if time.monotonic() < self._barren_until:
                 return False
             added = self._add_by_margin(predictions, number)
-            if not added and not self._audits:
+            if not added and self._task.learns:
                 added = self._add_at_random(number)
             if not added:
                 self._round, self._barren_until = -1, time.monotonic() + PAUSE
@@ -85,12 +85,10 @@ class Refill:
             rows = predictions.by_margin[self._place : self._place + CANDIDATES]
             columns = (predictions.items, predictions.top, predictions.second)
             picks = [
-                Pick(item, "audit", {"kind": "audit"})
-                if self._audits
-                else Pick(item, "reserve", {"kind": "reserve", "classes": [top, second]})
+                Pick(item, *self._task.in_reserve(top, second))
                 for item, top, second in zip(*(column[rows].tolist() for column in columns), strict=True)
             ]
-            if not self._audits:
+            if self._task.learns:
                 checks = self._rng.choice(predictions.items, round(self.project.settings.audit * len(picks)))
                 picks = with_checks(picks, checks.tolist(), self._rng)
             added = self.project.queue.lengthen(picks, round=number, most=LENGTH)

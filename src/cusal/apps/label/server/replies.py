@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cusal.apps.label.server.fields import Reply
+from cusal.apps.label.store.task import KindOfTask
 
 
 def finite(value: Any) -> Any:
@@ -90,7 +91,8 @@ class SettingsReply(Reply):
 class ProjectReply(Reply):
     """Everything that a page needs when it opens; `id` stays the same whenever the project is served.
 
-    wrong: in an audit, the class that says "wrong" and no more; null where people label.
+    task: what people do, give items classes or judge given predictions. wrong: of verdicts, the class that says "wrong"
+    and no more; null where people label.
     """
 
     id: str
@@ -101,6 +103,7 @@ class ProjectReply(Reply):
     progress: ProgressReply
     settings: SettingsReply
     status: StatusReply
+    task: KindOfTask
     wrong: int | None = None
 
 

@@ -106,7 +106,7 @@ def row_numbers(project: Project) -> dict[str, int] | None:
     dict of str to int, or None
     """
     settings = project.settings
-    if settings.kind == "image" or settings.wrong_class is not None or settings.columns.get("key", "") is not None:
+    if settings.kind == "image" or settings.task.shows_predictions or settings.columns.get("key", "") is not None:
         return None
     try:
         source = source_of(project)

@@ -24,11 +24,13 @@ from cusal.apps.label.store.records import (
     Settings,
     Undone,
 )
+from cusal.apps.label.store.task import ClassTask, Task, VerdictTask
 
 __all__ = [
     "Answer",
     "Changes",
     "ClassChange",
+    "ClassTask",
     "Event",
     "Filter",
     "Item",
@@ -41,5 +43,7 @@ __all__ = [
     "Round",
     "Row",
     "Settings",
+    "Task",
     "Undone",
+    "VerdictTask",
 ]

@@ -19,6 +19,7 @@ from cusal.apps.label.store.records import Settings
 from cusal.apps.label.store.rounds import Rounds, Status
 from cusal.apps.label.store.schema import QUEUE
 from cusal.apps.label.store.settings import changed, read_settings, write_settings
+from cusal.apps.label.store.task import Task
 from cusal.apps.label.store.trusted_imports import remember
 from cusal.errors import ProjectError
 
@@ -40,6 +41,8 @@ class Project:
         Where the project is kept.
     settings : Settings
         What defines it.
+    task : Task
+        What people do in it: they give items classes, or judge given predictions.
     items : Items
         What is labelled.
     classes : Classes
@@ -146,6 +149,11 @@ class Project:
         """The settings as they are now, also if another process has changed them."""
         with self.database.reading() as connection:
             return read_settings(connection)
+
+    @property
+    def task(self) -> Task:
+        """What people do in the project."""
+        return self.settings.task
 
     def change_settings(self, **changes: Any) -> Settings:
         """Change settings by name; return all of them.

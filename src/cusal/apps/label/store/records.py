@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cusal.apps.label.store.task import ClassTask, Task, VerdictTask
+
 STATES = ("ok", "missing", "broken")
 ANSWERS = ("label", "skip", "unsure")
 ORIGINS = ("random", "cold", "pick", "audit", "reserve")
@@ -67,9 +69,14 @@ class Settings:
     wrong_class: int | None = None
 
     @property
+    def task(self) -> Task:
+        """What people do in the project."""
+        return ClassTask() if self.wrong_class is None else VerdictTask(self.wrong_class)
+
+    @property
     def folder(self) -> Path:
-        """The folder that the paths of images start from: the data, or the folder of a table of predictions."""
-        return Path(self.data) if self.wrong_class is None else Path(self.data).parent
+        """The folder that the paths of images start from."""
+        return self.task.image_folder(self.data)
 
 
 class NewItem(NamedTuple):

@@ -58,7 +58,7 @@ def main(place: str) -> int:
 
 
 def _work(project: Project) -> None:
-    if project.settings.wrong_class is not None:
+    if not project.task.learns:
         from cusal.apps.label.worker.auditing import AuditWorker
 
         AuditWorker(project).run()

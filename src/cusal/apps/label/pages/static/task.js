@@ -1,7 +1,8 @@
-// What people do in this project: label items, or check given predictions.
+// What people do in this project: "classes", they label items, or "verdicts", they check given predictions.
+const TASK = document.documentElement.dataset.task; // as `task` of /api/project, which is not there yet
 
 /** Whether people check predictions. */
-export const isAudit = document.documentElement.dataset.task === "audit";
+export const isAudit = TASK === "verdicts";
 
 /** What an answer is called. */
 export const NOUN = isAudit ? "check" : "label";

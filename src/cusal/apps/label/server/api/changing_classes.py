@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from cusal.apps.label.server.calls import ClassesCall
 from cusal.apps.label.server.parameters import Changing, LiveProject
 from cusal.apps.label.server.replies import ClassesReply
-from cusal.apps.label.store import ClassChange
+from cusal.apps.label.store import ClassChange, Task
 from cusal.errors import ProjectError
 
 router = APIRouter(tags=["classes"])
@@ -20,7 +20,7 @@ def classes(live: LiveProject) -> ClassesReply:
 @router.post("/classes", dependencies=Changing)
 def change_classes(call: ClassesCall, live: LiveProject) -> ClassesReply:
     """Add, edit, merge, reorder or delete classes; every change can be undone."""
-    _keep_predicted(call, live.wrong_class)
+    _keep_predicted(call, live.task)
     change = ClassChange(
         uuid=call.id,
         person=call.person,
@@ -38,9 +38,9 @@ def change_classes(call: ClassesCall, live: LiveProject) -> ClassesReply:
     return ClassesReply(classes=live.classes())
 
 
-def _keep_predicted(call: ClassesCall, wrong: int | None) -> None:
+def _keep_predicted(call: ClassesCall, task: Task) -> None:
     """Raise an error for a change that would make right predictions wrong, or wrong ones right."""
-    if wrong is None or call.class_id is None or call.class_id > wrong:
+    if call.class_id is None or not task.fixes(call.class_id):
         return
     if call.action in ("merge", "delete") or (call.action == "edit" and call.name is not None):
         raise ProjectError(

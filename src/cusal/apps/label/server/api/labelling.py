@@ -40,7 +40,8 @@ def project(live: LiveProject, person: WhoAsks = "me") -> ProjectReply:
         progress=live.progress(),
         settings=SettingsReply(batch=settings.batch, budget=settings.budget, overlap=settings.overlap),
         status=live.status(),
-        wrong=live.wrong_class,
+        task=live.task.name,
+        wrong=live.task.wrong_class,
     )
 
 

@@ -13,7 +13,7 @@ router = APIRouter(tags=["progress"])
 @router.get("/report")
 def report(live: LiveProject) -> ReportReply:
     """Return what the model knows about itself, how that changed with the labels, and how people agree."""
-    if live.wrong_class is None:
+    if live.task.learns:
         reports = [finite(one) for one in live.project.rounds.reports()]
         last, curves = reports[-1] if reports else None, [_point(one) for one in reports]
     else:
