@@ -157,8 +157,8 @@ def judge(session: cusal.Session, labels: np.ndarray) -> Row:
     truth = labels[session.view.candidates]
     row: Row = {"labels": len(session.labels), "ece": {}, "accuracy": {}}
     for method in METHODS:
-        other = cusal.Session.resume(session.checkpoint() | {"recalibrate": method}, session.items)
-        probs = other.recalibration.apply(other.open_probs)[:, other.class_columns]
+        raw = session.open_probs
+        probs = (raw if method is None else session.recalibration_by(method).apply(raw))[:, session.class_columns]
         row["ece"][str(method)] = cusal.metrics.ece(probs, truth)
         row["accuracy"][str(method)] = float((probs.argmax(axis=1) == truth).mean())
     estimate, calibration = session.estimate_accuracy(), session.calibration
