@@ -37,7 +37,7 @@ def test_it_is_learned_as_a_number(written):
         session.tell(query.indices, truth[query.indices])
     shuffled = frame.assign(more="x")[["more", "noise", "when"]]
     assert (session.predict(shuffled)[:-1] == truth[:-1]).mean() > 0.95
-    with pytest.raises(cusal.CusalError, match="no column when"):
+    with pytest.raises(cusal.CusalError, match="no column 'when'"):
         session.predict(frame[["noise"]])
 
 

@@ -21,7 +21,7 @@ fewer than 20 of them w = v. Temperatures are those of `cusal.recalibration.scal
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -241,6 +241,8 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _all_classes(self, met: NDArray[Any]) -> NDArray[Any]:
         if self.classes is None:
             return met
+        if isinstance(self.classes, str) or not isinstance(self.classes, Iterable):
+            raise InvalidInput(f"classes is {self.classes!r}; expected a list of all classes.")
         known = np.unique(np.asarray(list(self.classes)))
         unknown = [label for label in met.tolist() if label not in known.tolist()]
         if unknown:
