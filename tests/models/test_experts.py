@@ -71,7 +71,7 @@ def test_no_expert_has_seen_the_label_that_it_predicts_out_of_fold(name):
 def test_every_expert_of_cusal_comes_back_from_its_state(case, name):
     space, labelled, X, _ = case
     expert = made(name).fit(labelled)
-    again = experts.find(name).from_state(expert.state())
+    again = experts.find(name).from_state(expert.state(), space, labelled.classes)
     np.testing.assert_allclose(
         again.predict_proba(Points(space, X)), expert.predict_proba(Points(space, X)), rtol=1e-5, atol=1e-6
     )

@@ -88,7 +88,9 @@ class Neighbours:
     kind: ClassVar[str] = "neighbours"
 
     def __post_init__(self) -> None:
-        _check(self.points.ndim == 2 and self.numbers.shape == self.points.shape[:1])
+        _check(
+            self.points.ndim == 2 and self.classes <= len(self.points) and self.numbers.shape == self.points.shape[:1]
+        )
         _check(0 < self.neighbours <= len(self.points) and 0 <= self.numbers.min() <= self.numbers.max() < self.classes)
 
     def predict_proba(self, X: Any) -> Probs:

@@ -11,9 +11,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from cusal._arguments import is_hashable
 from cusal._files import write_whole
+from cusal._stored import expect, stored_array, stored_indices, stored_number
 from cusal.deploy.heads import FittedHead, restore_head
 from cusal.deploy.item_classifier import ItemClassifier, Outputs, Temperature
 from cusal.errors import CusalError, DataError
@@ -22,6 +22,7 @@ from cusal.persistence.object_file import as_bytes, checked, header, read_object
 from cusal.recalibration.scaling import Scaling
 
 KIND = "cusal.model"
+MOST_GONE = 100  # classes that were merged or deleted, for each that is left
 
 
 def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], card_text: str) -> None:
@@ -85,16 +86,18 @@ def load_model(path: str | os.PathLike[str], *, trusted: bool = False) -> ItemCl
 
 def _restored(content: Mapping[str, Any], trusted: bool) -> ItemClassifier:
     features, recalibration = content["features"], content["recalibration"]
-    temperature, offsets = recalibration["temperature"], recalibration["offsets"]
+    temperature = stored_number(recalibration["temperature"], "the temperature", 1e-6, 1e6)
+    names, offsets = tuple(content["classes"]), recalibration["offsets"]
+    numbers = stored_number(content["numbers"], "the number of classes", 1, MOST_GONE * (len(names) + 1), whole=True)
+    if offsets is not None:
+        stored_array(offsets, "the offsets", numbers)
     outputs = Outputs(
         restore_head(content["head"], trusted=trusted),
         Temperature(temperature) if offsets is None else Scaling(temperature, offsets),
-        content["numbers"],
-        np.asarray(content["columns"], dtype=np.int64),
-        tuple(content["classes"]),
+        numbers,
+        stored_indices(content["columns"], "the columns", len(names), below=numbers),
+        names,
     )
-    shown = len(outputs.columns)
-    if not 0 < shown == len(outputs.names) or not 0 <= outputs.columns.min() <= outputs.columns.max() < outputs.numbers:
-        raise ValueError("its classes are out of range")
+    expect(names and all(map(is_hashable, names)) and isinstance(content["card"], dict), "the list of classes")
     vectoriser = restore_vectoriser(features["name"], features["state"], trusted=trusted)
     return ItemClassifier(vectoriser, outputs, content["card"])

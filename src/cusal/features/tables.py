@@ -183,7 +183,9 @@ class _Categories:
 
     def encode(self, values: Column) -> NDArray[np.float64]:
         columns = np.array([self.place.get(word, len(self.place)) for word in _as_words(values)], dtype=np.int64)
-        return np.eye(len(self.place) + 1)[columns][:, : len(self.place) + self.other]
+        found = np.zeros((len(columns), len(self.place) + 1))
+        found[np.arange(len(columns)), columns] = 1
+        return found[:, : len(self.place) + self.other]
 
 
 @dataclass(frozen=True, eq=False)

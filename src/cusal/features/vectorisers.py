@@ -19,12 +19,15 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from scipy.sparse import issparse, vstack
 
+from cusal._arguments import as_flag, is_whole
 from cusal._checks import as_array, import_name
+from cusal._stored import expect, stored_array, stored_number
 from cusal._types import Indices
 from cusal.errors import DataError, InvalidInput, NotReady
 from cusal.features.sentences import WIDTH, stream_sentence_vectors
 from cusal.features.tables import TableFeatures, _Categories, _Numbers, _Texts
 from cusal.features.texts import TextFeatures, vectorizers
+from cusal.tables import Notation
 
 CHUNK = 256  # items that a function of the user is called with
 Advance = Callable[[int], None]  # called with how many more items are done
@@ -325,7 +328,9 @@ class TableVectors(_Vectoriser):
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
         """Return the vectoriser of a state."""
-        return cls(tuple(state["columns"]), table_features(state["features"]))
+        columns, features = tuple(state["columns"]), table_features(state["features"])
+        expect(_are_names(list(columns), None), "the names of columns")
+        return cls(columns, features)
 
     def _cells(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
         """Return the cells of each column; what a row lacks is None."""
@@ -523,11 +528,16 @@ def text_state(features: TextFeatures) -> dict[str, Any]:
 
 def text_features(state: Mapping[str, Any]) -> TextFeatures:
     """Return the fitted features of `text_state`."""
-    features = TextFeatures(**state["settings"])
+    features, terms = TextFeatures(**state["settings"]), 0
+    for words, weights in (("words", "word_weights"), ("pieces", "piece_weights")):
+        listed = state[words]
+        expect(_are_names(listed, None), f"the {words}")
+        stored_array(state[weights], f"the weights of {words}", len(listed))
+        terms += len(listed)
     features.words_, features.pieces_ = vectorizers(state["words"], state["pieces"])
     features.words_.idf_, features.pieces_.idf_ = state["word_weights"], state["piece_weights"]
-    if features.dense:
-        features.directions_ = state["directions"]
+    if as_flag(features.dense, "dense"):
+        features.directions_ = stored_array(state["directions"], "the directions", terms, None)
     return features
 
 
@@ -554,12 +564,33 @@ def table_features(state: Mapping[str, Any]) -> TableFeatures:
     features = TableFeatures(**state["settings"])
     features.columns_ = [_restored(one) for one in state["columns"]]
     features.n_features_in_ = len(features.columns_)
+    expect(features.columns_, "the list of columns")
     if state["names"] is not None:
+        expect(_are_names(state["names"], len(features.columns_)), "the names of columns")
         features.feature_names_in_ = np.array(state["names"], dtype=object)
     return features
 
 
+def _are_names(value: Any, count: int | None) -> bool:
+    """Return whether a value is a list of texts, so many of them or at least one."""
+    found = isinstance(value, list) and len(value) == (count or len(value)) > 0
+    return found and all(isinstance(name, str) for name in value)
+
+
 def _restored(column: Mapping[str, Any]) -> _Numbers | _Categories | _Texts:
+    expect(isinstance(column["name"], str), "the name of a column")
     if "texts" in column:
         return _Texts(column["name"], text_features(column["texts"]))
-    return _Categories(**column) if "place" in column else _Numbers(**column)
+    if "place" in column:
+        found = _Categories(**column)
+        expect(all(isinstance(word, str) for word in found.place) and isinstance(found.other, bool), "a category")
+        expect(all(map(is_whole, found.place.values())), "a category")
+        expect(sorted(found.place.values()) == list(range(len(found.place))), "a category")
+        return found
+    numbers = _Numbers(**column)
+    for value in (numbers.median, numbers.mean):
+        stored_number(value, "a mean", -np.inf, np.inf)
+    stored_number(numbers.deviation, "a deviation", np.finfo(np.float64).tiny, np.inf)
+    expect(isinstance(numbers.marked, bool), "a column")
+    Notation.parse(numbers.notation)
+    return numbers

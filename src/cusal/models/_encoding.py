@@ -6,6 +6,7 @@ E is a dense matrix, its columns standardised where they have units of their own
 the first 100 right singular vectors. S itself is scaled alike, S / sqrt(mean |S|^2), and stays sparse.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -13,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from cusal._stored import expect, stored_array, stored_number
 from cusal._types import Floats
 
 COMPONENTS = 100
+SMALLEST_SCALE = 1e-38  # in a file
 LARGEST_RATIO = 5  # of standard deviations among columns of one unit; pixels of digits have 3.5, formants of vowels 7.4
 LEAST_COMPONENTS = 6  # fewer columns may be in the order of their variance without being components
 BY_VARIANCE = -0.9  # rank correlation of place and deviation, below which they are
@@ -53,6 +56,20 @@ class Encoding:
             sparse_scale=None if squares is None else squares**0.5 or 1.0,
             cosine=sparse or rows.shape[1] >= UNIT_WIDTH,
         )
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """Return the encoding of its fields; raise `DataError` if they do not fit each other."""
+        found = cls(**state)
+        size = len(stored_array(found.mean, "the mean", None))
+        if found.sparse_scale is None:
+            stored_array(found.directions, "the factors", size)
+        else:
+            stored_array(found.directions, "the directions", None, size)
+            stored_number(found.sparse_scale, "the scale", SMALLEST_SCALE, np.inf)
+        stored_number(found.scale, "the scale", SMALLEST_SCALE, np.inf)
+        expect(size and isinstance(found.cosine, bool), "the encoding")
+        return found
 
     def dense(self, X: Any) -> Floats:
         """Return A, (n, d)."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
+from cusal._stored import expect, stored_array, stored_indices, stored_number
 from cusal._types import Floats
 from cusal.models._encoding import Encoding
 from cusal.models._neighbours import squared_distances
@@ -54,7 +55,7 @@ class Space:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """Return the space of a `state`."""
-        encoding = Encoding(**state["encoding"])
+        encoding = Encoding.from_state(state["encoding"])
         return cls(encoding, None if state["pool"] is None else SmoothedPool.restore(state["pool"], encoding))
 
 
@@ -109,6 +110,23 @@ class Anchors:
         rows = points.rows
         parts = None if rows is None else (rows.data, rows.indices, rows.indptr, rows.shape)
         return cls(points.features, points.plain, parts, gamma)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], space: Space) -> Self:
+        """Return the anchors of plain arrays; raise `DataError` if they are no points of a space."""
+        found, encoding = cls(**state), space.encoding
+        size = stored_array(found.features, "the features", None, len(encoding.mean)).shape
+        stored_array(found.plain, "the features", *size)
+        stored_number(found.gamma, "the width", 0, np.inf)
+        expect(size[0] > 0 and (found.rows is None) == (encoding.sparse_scale is None), "the number of rows")
+        if found.rows is not None:  # a wrong index would be read from anywhere in memory
+            data, indices, starts, shape = found.rows
+            expect(tuple(shape) == (size[0], len(encoding.directions)), "the shape of the rows")
+            count = len(stored_array(data, "the rows", None))
+            stored_indices(indices, "the columns of the rows", count, below=len(encoding.directions))
+            starts = stored_indices(starts, "the starts of the rows", size[0] + 1, below=count + 1)
+            expect(starts[0] == 0 and starts[-1] == count and (np.diff(starts) >= 0).all(), "the starts of the rows")
+        return found
 
     def linear(self, points: Points, *, smoothed: bool = True) -> tuple[NDArray[np.float64], int]:
         """Return the sum of linear kernels with other points, (points, n), and how many they are."""

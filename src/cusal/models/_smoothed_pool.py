@@ -25,8 +25,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 
+from cusal._stored import expect, stored_array, stored_indices, stored_number
 from cusal._types import Floats, Indices
-from cusal.models._encoding import Encoding, Standardise, root_mean_square
+from cusal.models._encoding import SMALLEST_SCALE, Encoding, Standardise, root_mean_square
 from cusal.models._neighbours import Neighbours
 from cusal.models._row_hashes import fingerprint, row_hashes
 
@@ -79,9 +80,20 @@ class SmoothedPool:
         """Return the pool of a `state`; the pool's own features are computed when an item of it is met."""
         pool = cls.__new__(cls)
         vars(pool).update({name: state[name] for name in STATE})
-        pool.near, pool.order = state["near"].astype(np.int64), state["order"].astype(np.int64)
+        n, columns = stored_array(pool.A, "the pool", None, len(encoding.mean)).shape
+        pool.near = stored_indices(pool.near, "the neighbours", n, None, below=n)
+        pool.order = stored_indices(pool.order, "the order", n, below=n)
+        stored_array(pool.hashes, "the hashes", n, kinds="u")
+        expect(pool.near.shape[1] > 0 and pool.hashes.dtype.itemsize == 8, "the neighbours")
+        expect((stored_array(pool.reach, "the reach", n) > 0).all(), "the reach")
+        stored_array(pool.mean, "the mean", columns)
+        stored_number(pool.scale, "the scale", SMALLEST_SCALE, np.inf)
         pool.settings, pool.encoding = Settings(*state["settings"]), encoding
-        pool.index = Neighbours(encoding.places(pool.A), state["centres"])
+        stored_number(pool.settings.smoothing, "the smoothing", 0, 1)
+        centres = state["centres"]
+        if centres is not None:
+            expect(0 < len(stored_array(centres, "the cells", None, columns)) ** 2 <= n, "the number of cells")
+        pool.index = Neighbours(encoding.places(pool.A), centres)
         return pool
 
     @cached_property

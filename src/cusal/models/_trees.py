@@ -15,6 +15,7 @@ from cusal.errors import DataError
 
 Probs = NDArray[np.float64]
 LEAF = -1  # as a child
+MOST_STEPS = 1_000_000  # of one row, down all trees
 TILE = 1 << 20  # numbers that are held at a time
 
 
@@ -31,11 +32,26 @@ class Trees:
 
     def __post_init__(self) -> None:
         nodes = len(self.columns)
+        whole = (self.children, self.columns, self.roots)
+        _check(all(isinstance(part, np.ndarray) and part.dtype.kind == "i" for part in whole))
+        _check(self.thresholds.dtype.kind == self.values.dtype.kind == "f" and bool(np.isfinite(self.values).all()))
+        _check(self.roots.ndim == self.columns.ndim == 1 and len(self.roots) > 0 and self.values.shape[1:] > (0,))
         _check(self.children.shape == (nodes, 2) and self.thresholds.shape == (nodes,) and self.values.ndim == 2)
         _check(len(self.values) == nodes and 0 <= self.roots.min() <= self.roots.max() < nodes)
         inner = self.children[:, 0] != LEAF
         later = self.children[inner] > np.flatnonzero(inner)[:, None]  # so that each way down ends
         _check(bool(later.all()) and self.children.max(initial=LEAF) < nodes and bool((self.columns[inner] >= 0).all()))
+        _check(bool((self.children[inner] >= 0).all()))
+        named = np.bincount(np.concatenate([self.roots, self.children[inner].ravel()]), minlength=nodes)
+        _check(bool((named <= 1).all()))  # so that there are no more ways than nodes
+        place, steps = self.roots, 0
+        while len(place := self.children[place[inner[place]]].ravel()):
+            steps += len(self.roots)
+            _check(steps <= MOST_STEPS)
+
+    def check(self, columns: int, classes: int) -> None:
+        """Raise a `DataError` unless the trees read so many columns at most, and tell so many classes apart."""
+        _check(self.columns.max(initial=0) < columns and self.values.shape[1] == classes)
 
     @classmethod
     def of(cls, trees: list[Any]) -> Self:

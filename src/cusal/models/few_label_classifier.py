@@ -34,11 +34,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cusal._arguments import is_real
 from cusal._items import Subset, are_texts, is_frame
+from cusal._stored import expect, stored_array, stored_indices, stored_number
 from cusal._types import Floats, Indices
 from cusal.errors import InvalidInput
 from cusal.models import _sklearn_checks, experts
 from cusal.models._learned_features import LearnedFeatures, learned_features, whole_pool
 from cusal.models._points import Anchors, Points, Space
+from cusal.models._pool_state import classes_of, columns_of
 from cusal.models._smoothed_pool import Settings
 from cusal.models.experts._expert import Expert, Labelled, stratified
 from cusal.models.experts._folded import Folded
@@ -53,6 +55,7 @@ PRIOR = 3.0  # labels that speak for the weights without any
 KERNEL_SHARE = 0.7  # of texts and embeddings, where trees and discriminants say little with one label a class
 ROUNDS = 200  # of EM
 MOST_UNMET, LEAST_UNMET = 0.9, 0.5
+MOST_EXPERTS, LEAST_TEMPERATURE = 100, 0.01  # in a file
 NUMBERS = (np.float64, np.float32)
 FITTED = ("classes_", "n_features_in_", "temperatures_", "weights_", "unmet_mass_", "_columns")
 Probs = NDArray[np.float64]
@@ -358,11 +361,22 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> FewLabelClassifier.from_state(model.state()).predict([[2.9]])
         array([1])
         """
-        model = cls([one["name"] for one in state["experts"]], features=None)
-        for name, value in state["fitted"].items():
-            setattr(model, name, value)
-        model.learned_, model.space_ = None, Space.from_state(state["space"])
-        model.experts_ = [experts.find(one["name"]).from_state(one) for one in state["experts"]]
+        given, fitted, space = state["experts"], state["fitted"], Space.from_state(state["space"])
+        expect(0 < len(given) <= MOST_EXPERTS, "the list of experts")
+        model = cls([one["name"] for one in given], features=None)
+        model.learned_, model.space_ = None, space
+        if "n_features_in_" in fitted:
+            model.n_features_in_ = columns_of(fitted["n_features_in_"], space)
+        model.classes_ = classes_of(fitted["classes_"])
+        model._columns = stored_indices(fitted["_columns"], "the columns", None, below=len(model.classes_))
+        met = len(model._columns)
+        expect(met > 1 and (np.diff(model._columns) > 0).all(), "the list of columns")
+        model.temperatures_ = stored_array(fitted["temperatures_"], "the temperatures", len(given))
+        model.weights_ = stored_array(fitted["weights_"], "the weights of experts", len(given))
+        expect((model.temperatures_ > LEAST_TEMPERATURE).all(), "a temperature")
+        expect((model.weights_ >= 0).all() and abs(model.weights_.sum() - 1) < 1e-6, "the weight of experts")
+        model.unmet_mass_ = stored_number(fitted["unmet_mass_"], "the mass of classes without a label", 0, 1)
+        model.experts_ = [experts.find(one["name"]).from_state(one, space, met) for one in given]
         return model
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cusal._types import Indices
 from cusal.errors import InvalidInput
-from cusal.models._points import Anchors, Points
+from cusal.models._points import Anchors, Points, Space
 
 FOLDS = 5
 Probs = NDArray[np.float64]
@@ -66,8 +66,8 @@ class Expert(ABC):
         raise InvalidInput(f"{self!r} is not of cusal, and has no form of plain arrays; fit with cusal's experts.")
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """Return the fitted expert of a `state`."""
+    def from_state(cls, state: Mapping[str, Any], space: Space, classes: int) -> Self:
+        """Return the fitted expert of a `state`, of points of a space; raise `DataError` if it does not fit them."""
         raise InvalidInput(f"{cls.__name__} has no form of plain arrays; fit with cusal's experts.")
 
 

@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from cusal._types import Floats
-from cusal.models._points import Points
+from cusal.models._points import Points, Space
 from cusal.models._trees import Trees
 from cusal.models.experts._expert import Expert, Labelled, Probs
 
@@ -53,10 +53,11 @@ class Forest(Expert):
         return {"trees": self.trees, "nodes": asdict(trees)}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
+    def from_state(cls, state: Mapping[str, Any], space: Space, classes: int) -> Self:
         """Return the fitted expert of a `state`, which descends its trees by NumPy alone."""
         expert = cls(state["trees"])
         expert.both = Trees(**state["nodes"])
+        expert.both.check(len(space.encoding.mean), classes)
         return expert
 
 

@@ -16,8 +16,9 @@ from scipy import linalg
 from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 
+from cusal._stored import stored_array
 from cusal._types import Floats, Indices
-from cusal.models._points import Anchors, Points
+from cusal.models._points import Anchors, Points, Space
 from cusal.models.experts._expert import Expert, Labelled, Probs
 
 LEAST_EIGENVALUE = 1e-10  # of the largest: what is smaller is rounding
@@ -58,11 +59,13 @@ class Kernel(Expert):
         return {"C": self.C, "anchors": asdict(self.anchors), "dual": self.dual, "intercept": self.intercept}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
+    def from_state(cls, state: Mapping[str, Any], space: Space, classes: int) -> Self:
         """Return the fitted expert of a `state`."""
         expert = cls(state["C"])
-        expert.anchors = Anchors(**state["anchors"])
-        expert.dual, expert.intercept = state["dual"], state["intercept"]
+        expert.anchors = Anchors.from_state(state["anchors"], space)
+        scores = 1 if classes == 2 else classes
+        expert.dual = stored_array(state["dual"], "the weights", len(expert.anchors.features), scores)
+        expert.intercept = stored_array(state["intercept"], "the intercepts", scores)
         return expert
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from scipy import linalg
 from scipy.special import softmax
 
+from cusal._stored import stored_array
 from cusal._types import Floats, Indices
-from cusal.models._points import Points
+from cusal.models._points import Points, Space
 from cusal.models.experts._expert import Expert, Labelled, Probs
 
 
@@ -54,10 +55,11 @@ class Lda(Expert):
         return {"coef": self.coef, "intercept": self.intercept}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
+    def from_state(cls, state: Mapping[str, Any], space: Space, classes: int) -> Self:
         """Return the fitted expert of a `state`."""
         expert = cls()
-        expert.coef, expert.intercept = state["coef"], state["intercept"]
+        expert.coef = stored_array(state["coef"], "the coefficients", len(space.encoding.mean), classes)
+        expert.intercept = stored_array(state["intercept"], "the intercepts", classes)
         return expert
 
 

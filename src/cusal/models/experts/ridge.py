@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.special import log_softmax, softmax
 
+from cusal._stored import expect, stored_array, stored_number
 from cusal._types import Floats
-from cusal.models._points import Anchors, Points
+from cusal.models._points import Anchors, Points, Space
 from cusal.models.experts._expert import Expert, Labelled, Probs
 
 WIDTHS = (0.3, 1.0, 3.0)  # factors of gamma
@@ -87,11 +88,20 @@ class Ridge(Expert):
         return {"anchors": asdict(self.anchors), "members": [asdict(member) for member in self.members]}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
+    def from_state(cls, state: Mapping[str, Any], space: Space, classes: int) -> Self:
         """Return the fitted expert of a `state`."""
         expert = cls()
-        expert.anchors = Anchors(**state["anchors"])
+        expert.anchors = Anchors.from_state(state["anchors"], space)
         expert.members = [Member(**member) for member in state["members"]]
+        kernels = 2 + len(WIDTHS)
+        expect(0 < len(expert.members) <= 2 * kernels * len(PENALTIES), "the list of regressions")
+        for member in expert.members:
+            expect(isinstance(member.smoothed, bool), "a kernel")
+            stored_number(member.kernel, "a kernel", 0, kernels - 1, whole=True)
+            stored_array(member.dual, "the weights", len(expert.anchors.features), classes)
+            stored_array(member.intercept, "the intercepts", classes)
+            stored_number(member.steepness, "a steepness", STEEPNESS[0], STEEPNESS[-1])
+            stored_number(member.share, "a share", 0, 1)
         return expert
 
 
