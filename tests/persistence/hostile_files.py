@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import cusal
+from cusal.persistence.object_file import FORMAT
 
 ITEMS = np.arange(40, dtype=np.float64).reshape(20, 2)
 
@@ -44,7 +45,7 @@ def as_npy(array: Any) -> bytes:
 def in_session(node: Any) -> dict[str, Any]:
     """Return the tree of a session whose model and strategy are a node."""
     state = table(model=node, given=node, _unfitted=node, strategy=node, settings=table(strategy=node), more=node)
-    return table(kind="cusal.Session", format=3, cusal="0", items="", state=state)
+    return table(kind="cusal.Session", format=FORMAT, cusal="0", items="", state=state)
 
 
 def in_model(node: Any) -> dict[str, Any]:
@@ -54,14 +55,14 @@ def in_model(node: Any) -> dict[str, Any]:
     parts = {"features": table(name="vectors", state=table()), "card": table()}
     parts["recalibration"] = table(temperature=1.0, offsets=None)
     return table(
-        kind="cusal.model", format=1, cusal="0", classes=["a", "b"], columns=[0, 1], numbers=2, head=head, **parts
+        kind="cusal.model", format=FORMAT, cusal="0", classes=["a", "b"], columns=[0, 1], numbers=2, head=head, **parts
     )
 
 
 def in_audit(node: Any) -> dict[str, Any]:
     """Return the tree of an audit whose predictions are a node."""
     parts = {"right": [], "true": [], "hunting_since": None, "names": ["a", "b"], "known": node, "identities": node}
-    return table(kind="cusal audit", format=1, cusal="0", seed=0, predicted=node, confidence=node, **parts)
+    return table(kind="cusal audit", format=FORMAT, cusal="0", seed=0, predicted=node, confidence=node, **parts)
 
 
 def use_session(path: Path) -> Any:

@@ -10,9 +10,9 @@ from cusal.audit.checks import Checks
 from cusal.audit.order import Design
 from cusal.audit.predictions import Claims
 from cusal.errors import DataError
-from cusal.persistence.object_file import as_bytes, read_objects, write_objects
+from cusal.persistence.object_file import as_bytes, checked, header, read_objects, write_objects
 
-KIND, FORMAT = "cusal audit", 2
+KIND = "cusal audit"
 
 
 def write_checks(path: str | os.PathLike[str], checks: Checks) -> None:
@@ -33,8 +33,7 @@ def unpack_checks(content: bytes) -> Checks:
 def _content(checks: Checks) -> dict[str, Any]:
     claims, answers, design = checks.claims, checks.answers, checks.design
     return {
-        "kind": KIND,
-        "format": FORMAT,
+        **header(KIND),
         "seed": checks.seed,
         "design": {"trust": design.trust, "by_class": design.by_class, "seeks": design.seeks},
         "groups": checks.groups,
@@ -55,10 +54,7 @@ def read_checks(path: str | os.PathLike[str]) -> Checks:
 
 
 def _checks_of(content: Any, path: str) -> Checks:
-    if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise DataError(f"{path} is no audit; expected a file written by Audit.save.")
-    if content.get("format") != FORMAT:
-        raise DataError(f"{path} has format {content.get('format')}, this version reads {FORMAT}; update cusal.")
+    content = checked(content, KIND, path)
     try:
         claims = Claims(content["predicted"], content["confidence"], tuple(content["names"]), content["known"])
         design = Design(**content["design"])

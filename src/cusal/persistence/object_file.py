@@ -31,11 +31,11 @@ from cusal.persistence import allowed
 SMALL = 64  # arrays of up to this many numbers are written into the JSON
 LARGE = 1 << 20  # bytes from which on a part is not compressed: it is numbers, which hardly get smaller
 NUMBERS = "biufcSUMm"  # kinds of NumPy's types that arrays of a file may have
-FORMAT = 1  # of all files that this room writes
+FORMAT = 3  # of sessions, models and audits alike
 Node = Any  # what JSON holds
 
 # What turns the content of a file of format N into that of format N + 1, by N. A release that changes what is saved
-# raises FORMAT, adds its line here, and a file of the former format to `tests/persistence/saved`.
+# raises FORMAT, adds its line here, and a file of the former format to `tests/persistence/files`.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
@@ -54,7 +54,7 @@ def checked(content: Any, kind: str, path: str | os.PathLike[str]) -> dict[str, 
         raise DataError(f"{path} is not a {kind}; expected a file that cusal wrote as one.")
     known: dict[str, Any] = content
     while (found := known.get("format")) != FORMAT:
-        if found not in MIGRATIONS:
+        if type(found) is not int or found not in MIGRATIONS:
             raise DataError(
                 f"{path} has format {found}, written by cusal {known.get('cusal')}, but this is cusal "
                 f"{__version__}, which reads formats up to {FORMAT}; install the other version."

@@ -16,12 +16,18 @@ from numpy.typing import NDArray
 
 from cusal import _protocol as protocol
 from cusal._item_hash import fingerprint
-from cusal._version import __version__
 from cusal.errors import DataError, InvalidInput
-from cusal.persistence.object_file import FittedEstimator, as_bytes, is_object_file, read_objects, write_objects
+from cusal.persistence.object_file import (
+    FittedEstimator,
+    as_bytes,
+    checked,
+    header,
+    is_object_file,
+    read_objects,
+    write_objects,
+)
 from cusal.session.labels import OPEN
 
-VERSION = 3
 KIND, PACKED = "cusal.Session", "cusal.Session without its model"
 
 
@@ -54,7 +60,6 @@ class Checkpoint:
     folds: dict[int, int] = field(default_factory=dict)
     copies: dict[int, tuple[Any, int]] = field(default_factory=dict)
     course: tuple[list[int], list[NDArray[Any]], list[tuple[int, float]]] = ([], [], [])
-    version: int = VERSION
 
     def with_model(self, model: protocol.Model) -> Self:
         """Return the same with a model that was not fitted yet, and without what the former one predicted."""
@@ -117,23 +122,11 @@ class Checkpoint:
 
     def _content(self, kind: str, items: Any) -> dict[str, Any]:
         state = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {
-            "kind": kind,
-            "format": self.version,
-            "cusal": __version__,
-            "items": fingerprint(items),
-            "state": state,
-        }
+        return {**header(kind), "items": fingerprint(items), "state": state}
 
     @classmethod
     def _read(cls, content: Any, kind: str, name: str) -> tuple[Self, str]:
-        if not isinstance(content, dict) or content.get("kind") != kind:
-            raise DataError(f"{name} is not a saved {kind}; expected what cusal wrote.")
-        if content["format"] != VERSION:
-            raise DataError(
-                f"{name} has format {content['format']}, written by cusal {content['cusal']}, but this is cusal "
-                f"{__version__}, which reads format {VERSION}; install the other version."
-            )
+        content = checked(content, kind, name)
         state = content["state"]
         odd = [one.name for one in fields(cls) if not _is_of(state.get(one.name), one.type)]
         if odd or len(state) > len(fields(cls)):
