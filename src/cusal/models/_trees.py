@@ -15,7 +15,7 @@ from cusal.errors import DataError
 
 Probs = NDArray[np.float64]
 LEAF = -1  # as a child
-MOST_STEPS = 1_000_000  # of one row, down all trees
+MOST_DEPTH, MOST_STEPS = 10_000, 1_000_000  # of one row, down a tree and down all trees
 TILE = 1 << 20  # numbers that are held at a time
 
 
@@ -44,10 +44,10 @@ class Trees:
         _check(bool((self.children[inner] >= 0).all()))
         named = np.bincount(np.concatenate([self.roots, self.children[inner].ravel()]), minlength=nodes)
         _check(bool((named <= 1).all()))  # so that there are no more ways than nodes
-        place, steps = self.roots, 0
+        place, depth = self.roots, 0
         while len(place := self.children[place[inner[place]]].ravel()):
-            steps += len(self.roots)
-            _check(steps <= MOST_STEPS)
+            depth += 1
+            _check(depth <= MOST_DEPTH and depth * len(self.roots) <= MOST_STEPS)
 
     def check(self, columns: int, classes: int) -> None:
         """Raise a `DataError` unless the trees read so many columns at most, and tell so many classes apart."""
