@@ -242,6 +242,12 @@ class Softly:
 
 REFUSED = {
     "a class": (lambda: cusal.Session(X, LogisticRegression), "give an object of it: LogisticRegression"),
+    "a strategy in place of the model": (
+        lambda: cusal.Session(X, "margin"),
+        "by its name: strategy='margin'",
+    ),
+    "labels in place of the model": (lambda: cusal.Session(X, list(range(len(X)))), "labelled=.position: label"),
+    "another name of the batch size": (lambda: cusal.query(np.eye(3), n=2), "number of items to choose is batch_size"),
     "a function": (lambda: cusal.Session(X, lambda x: x), "function has no method fit"),
     "no classifier": (lambda: cusal.Session(X, Softly()), "Softly has no method fit"),
     "SVC": (lambda: cusal.Session(X, SVC()), "CalibratedClassifierCV"),
@@ -293,7 +299,10 @@ REFUSED = {
     "no keys": (lambda: known(Odd()).ask(2), "keys returned NoneType"),
     "picks twice": (lambda: known(OddChoice([20, 20])).ask(2), "expected 2 distinct items"),
     "picks that are labelled": (lambda: known(OddChoice([0, 1])).ask(2), "expected 2 distinct items"),
-    "a setting of margin": (lambda: cusal.query([[0.5, 0.5]], strategy="margin", k=3), "margin has no settings, but k"),
+    "a setting of margin": (
+        lambda: cusal.query([[0.5, 0.5]], strategy="margin", bins=3),
+        "margin has no settings, but bins",
+    ),
     "recalibrate=False": (lambda: cusal.Session(X, GaussianNB(), recalibrate=False), "None"),
     "rounds beyond the pool": (
         lambda: list(cusal.simulate(known(), Y, rounds=500)),

@@ -124,3 +124,15 @@ def test_stops_where_the_session_recommends_it_and_not_before():
     assert len(stopped) == advice.index(True) + 1 < len(whole)
     assert stopped[-1].query is None
     assert [r.test.raw for r in stopped] == [r.test.raw for r in whole[: len(stopped)]]
+
+
+def test_an_oracle_with_the_index_of_the_items_is_put_into_their_order():
+    pandas = pytest.importorskip("pandas")
+    frame, truth = pandas.DataFrame(X[:300]), pandas.Series(Y[:300])
+    frame.index = truth.index = range(1000, 1300)
+    shuffled = truth.sample(frac=1, random_state=0)
+    scores = [
+        list(cusal.simulate(cusal.Session(frame, LogisticRegression()), oracle, rounds=1, test=(frame, truth)))[-1]
+        for oracle in (truth, shuffled)
+    ]
+    assert scores[0].test.raw == scores[1].test.raw

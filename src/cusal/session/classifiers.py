@@ -20,6 +20,13 @@ def as_model(model: Any) -> Model:
         raise InvalidInput(f"model is the class {model.__name__}; give an object of it: {model.__name__}(...).")
     if all(hasattr(model, needed) for needed in ("fit", "predict_proba")):
         return model  # type: ignore[no-any-return]
+    if isinstance(model, str):
+        raise InvalidInput(f"model is {model!r}; a strategy is given by its name: strategy={model!r}.")
+    if isinstance(model, list | tuple | dict) or hasattr(model, "__array__"):
+        raise InvalidInput(
+            f"model is of type {type(model).__name__}, which looks like labels; give those that are known as "
+            "labelled={position: label}, and leave the model out for the default."
+        )
     from sklearn.base import is_regressor  # loaded only when an error is raised
 
     name = type(model).__name__

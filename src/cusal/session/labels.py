@@ -326,7 +326,7 @@ def by_index(labels: Any, items: Any, places: Indices | None = None) -> Any:
         return labels.reindex(known)
     raise InvalidInput(
         f"the labels have the index {given[:3].tolist()}, the items at these positions {known[:3].tolist()}: they "
-        "belong to other items. Give y.iloc[query.indices], which takes positions, or a list."
+        "belong to other items. Take labels by position, y.iloc[query.indices] for instance, or give a list."
     )
 
 

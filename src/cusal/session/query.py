@@ -13,6 +13,8 @@ from cusal.strategies._query_result import Query
 from cusal.strategies._strategy import Strategy
 from cusal.strategies._view import View
 
+COUNTS = {"n", "k", "count", "size", "n_instances", "n_samples"}  # what others call the batch size
+
 
 def query(
     pool_probs: Any,
@@ -71,6 +73,8 @@ def query(
             f"labelled_probs is the number {labelled_probs}; expected probabilities. For the size of the batch write "
             f"cusal.query(pool_probs, batch_size={labelled_probs})."
         )
+    for name in COUNTS & set(settings):
+        raise InvalidInput(f"query got {name}={settings[name]!r}; the number of items to choose is batch_size.")
     chosen = strategies.make(strategy, **settings)
     pool = as_probs(pool_probs, "pool_probs")
     reference, numbers = _as_reference(labelled_probs, labels, pool.shape[1], chosen)

@@ -12,7 +12,7 @@ from cusal._arguments import is_real
 from cusal._checks import as_array, as_count
 from cusal._types import Indices
 from cusal.errors import InvalidInput, MissingLibrary, PoolExhausted, UnknownName
-from cusal.session.labels import plain
+from cusal.session.labels import by_index, plain
 from cusal.session.scores import Scores, score_predictions
 from cusal.session.session import Session
 from cusal.strategies._query_result import Query
@@ -119,7 +119,7 @@ def simulate(
     ([5, 10, 15], True)
     """
     rounds, batch_size = as_count(rounds, "rounds", least=0), as_count(batch_size, "batch_size")
-    answer, truth = _answering(oracle, len(session.pool))
+    answer, truth = _answering(by_index(oracle, session.items), len(session.pool))
     most = len(session.pool.open) // batch_size - (not session.labels)
     if rounds > most:
         raise PoolExhausted(
