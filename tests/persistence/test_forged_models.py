@@ -15,7 +15,10 @@ from cusal.models._trees import Trees
 CHILD = Path(__file__).with_name("forged_models.py")
 
 
-@pytest.mark.parametrize("kind", ["points", "words", "rows", "forest", "neighbours"])
+SLOW = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("points", "words")]
+
+
+@pytest.mark.parametrize("kind", [*SLOW, "rows", "forest", "neighbours"])
 def test_a_part_that_does_not_fit_is_refused_or_harmless(kind, tmp_path, record_property):
     ran = subprocess.run([sys.executable, CHILD, tmp_path, kind], capture_output=True, text=True, timeout=600)
     lines = [json.loads(line) for line in ran.stdout.splitlines()]

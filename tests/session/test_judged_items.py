@@ -29,9 +29,7 @@ def test_labels_looked_up_by_position_are_stored_and_by_index_refused():
     _, frame, y = frame_and_labels()
     session = cusal.Session(frame, LogisticRegression(max_iter=300))
     asked = session.ask(10)
-    with pytest.raises(
-        InvalidInput, match=r"belong to other items. Take labels by position, y\.iloc"
-    ):
+    with pytest.raises(InvalidInput, match=r"belong to other items. Take labels by position, y\.iloc"):
         session.tell(asked.indices, y[asked.indices])
     assert session.labels == {}
     session.tell(asked, y.iloc[asked.indices])
