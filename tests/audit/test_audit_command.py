@@ -244,7 +244,7 @@ def test_slips_in_the_answers_are_pointed_out(tmp_path):
     said = run(tmp_path / "p.csv", "--labels", tmp_path / "c.csv", "--out", tmp_path / "n.csv")
     assert f"24 answers do not count yet, because {answers[5]['id'].removeprefix(chr(39))}, which" in said
     assert "Nobody could tell about 1 item" in said
-    assert "CAT (1 x, much like cat)" in said
+    assert "CAT is taken as cat." in said
     assert "1 item was answered twice, differently" in said
 
 

@@ -126,7 +126,7 @@ def test_without_a_check_a_bar_is_open_and_a_wrong_bar_is_refused(files):
     for bad, message in (("accuracy", "expected a quantity and a number"), ("luck=.5", "no quantity 'luck'")):
         with pytest.raises(CusalError, match=message):
             run(*JUDGE, "--fail-under", bad)
-    with pytest.raises(CusalError, match="no class"):
+    with pytest.raises(CusalError, match="no verdict is 'perhaps'"):
         run("verdicts.jsonl", "--predicted", "verdict", "--judge", "perhaps")
 
 
@@ -175,3 +175,118 @@ def test_what_has_changed_since_an_audit_that_was_saved(files, tmp_path):
     assert "Since last.audit:" in said
     line = next(line for line in said.splitlines() if line.startswith("  accuracy"))
     assert line.endswith("down")
+
+
+def judged(path, columns, rows=60):
+    """Write verdicts of which every third one is fail, with other columns that hold something else."""
+    values = {
+        "id": "q{0}",
+        "text": "the text {0}",
+        "answer": "ABC"[0],
+        "label": "topic",
+        "score": "0.{0}",
+        "note": "n{0}",
+    }
+    lines = [",".join(columns)]
+    for number in range(10, 10 + rows):
+        said = "fail" if number % 3 == 0 else "pass"
+        lines.append(",".join(values.get(name, said).format(number) for name in columns))
+    path.write_text("\n".join(lines) + "\n")
+    return {f"q{number}": "pass" for number in range(10, 10 + rows)}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("id", "text", "verdict"),
+        ("id", "answer", "text", "verdict", "score"),
+        ("id", "text", "label", "Verdict"),
+        ("id", "text", "label", "judgement"),
+        ("id", "answer", "text", "judgment"),
+        ("id", "text", "grade", "answer"),
+    ],
+)
+def test_the_column_of_the_verdicts_is_taken_before_what_was_judged(tmp_path, monkeypatch, columns):
+    monkeypatch.chdir(tmp_path)
+    judged(tmp_path / "v.csv", columns)
+    found = json.loads(run("v.csv", "--judge", "PASS", "--json").output)
+    assert found["judge"]["called"] == pytest.approx(2 / 3, abs=0.02)
+
+
+def test_without_a_judge_a_verdict_is_taken_if_nothing_better_is_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    judged(tmp_path / "v.csv", ("id", "text", "verdict"))
+    assert "the label from verdict" in run("v.csv").output
+    judged(tmp_path / "v.csv", ("id", "text", "label", "verdict"))
+    assert "the label from label" in run("v.csv").output
+    judged(tmp_path / "v.csv", ("id", "text", "note"))
+    with pytest.raises(CusalError, match="--predicted"):
+        run("v.csv", "--judge", "pass")
+
+
+def test_a_judge_that_never_says_so_is_refused_although_people_do(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    judged(tmp_path / "v.csv", ("id", "text", "verdict"))
+    run("v.csv", "--judge", "pass", "-k", 20)
+    truth = dict.fromkeys((f"q{number}" for number in range(70)), "good")
+    answer(tmp_path / "next.csv", tmp_path / "done.csv", truth)
+    with pytest.raises(CusalError, match=r"no verdict is 'good'.*pass \(40 x\), fail \(20 x\).*--predicted"):
+        run("v.csv", "--judge", "good", "--labels", "done.csv")
+    with pytest.raises(CusalError, match=r"no verdict is 'good'"):
+        run("v.csv", "--judge", "good", "--against", "v.csv")
+
+
+def test_answers_that_are_no_verdicts_are_refused_and_other_spellings_are_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    truth = judged(tmp_path / "v.csv", ("id", "text", "verdict"))
+    run("v.csv", "--judge", "pass", "-k", 20)
+    answer(tmp_path / "next.csv", tmp_path / "done.csv", dict.fromkeys(truth, "sport") | {"q10": "politics"})
+    with pytest.raises(CusalError, match=r"none of the answers is a verdict.*sport.*the verdicts are fail, pass"):
+        run("v.csv", "--judge", "pass", "--labels", "done.csv")
+    answer(tmp_path / "next.csv", tmp_path / "spelled.csv", dict.fromkeys(truth, " PASS "))
+    answer(tmp_path / "next.csv", tmp_path / "done.csv", truth)
+    said = run("v.csv", "--judge", "pass", "--labels", "spelled.csv")
+    assert "PASS is taken as pass." in said.output
+    same = run("v.csv", "--judge", "pass", "--labels", "done.csv").output
+    assert next(line for line in said.output.splitlines() if "accuracy" in line) in same
+
+
+@pytest.mark.parametrize(
+    ("bar", "message"),
+    [
+        ("accuracy=90", r"a share from 0 to 1; did you mean accuracy=\.9\?"),
+        ("95", r"did you mean accuracy=\.95\?"),
+        ("accuracy=-.1", "a share from 0 to 1"),
+        ("accuracy=nan", "a share from 0 to 1"),
+        ("kappa=60", "from -1 to 1; did you mean kappa=.6"),
+        ("recall=.9", "--judge pass"),
+    ],
+)
+def test_a_bar_that_cannot_be_meant_is_refused(tmp_path, monkeypatch, bar, message):
+    monkeypatch.chdir(tmp_path)
+    judged(tmp_path / "v.csv", ("id", "text", "verdict"))
+    with pytest.raises(CusalError, match=message):
+        run("v.csv", "--fail-under", bar)
+
+
+def test_a_file_without_answers_is_said_and_named_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    judged(tmp_path / "v.csv", ("id", "text", "verdict"))
+    run("v.csv", "--judge", "pass")
+    said = run("v.csv", "--judge", "pass", "--labels", "next.csv").output
+    assert "next.csv holds no answers yet" in said
+    assert said.count("--labels next.csv") == 1
+
+
+def test_the_range_at_all_times_holds_its_own_estimate(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    truth = judged(tmp_path / "v.csv", ("id", "text", "verdict"))
+    truth |= {f"q{number}": "fail" for number in range(10, 70) if number % 3 == 0}
+    wrong = {name: "pass" if truth[name] == "fail" else "fail" for name in truth}
+    options = ("--predicted", "verdict", "--judge", "pass", "-k", 20)
+    for answered in (truth, wrong):
+        run("v.csv", *options)
+        answer(tmp_path / "next.csv", tmp_path / "done.csv", answered)
+        found = json.loads(run("v.csv", *options, "--labels", "done.csv", "--out", "more.csv", "--json").output)
+        share = found["estimates"]["accuracy_anytime"]
+        assert share["low"] <= share["estimate"] <= share["high"]

@@ -9,7 +9,8 @@ for hunting is fixed at the first hunted row.
 import csv
 import io
 import json
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
@@ -19,7 +20,7 @@ from cusal.audit.audit import Audit
 from cusal.audit.prediction_table import PredictionTable
 from cusal.errors import CusalError, DataError, UnknownName
 from cusal.tables import find_name, plain_cell, read, safe_cell
-from cusal.tables.names import ID_NAMES, PLACE_NAMES, RIGHT_NAMES, TRUE_NAMES
+from cusal.tables.names import ID_NAMES, PLACE_NAMES, RIGHT_NAMES, TRUE_NAMES, VERDICT_NAMES
 
 NAMES = ((*ID_NAMES, *PLACE_NAMES), TRUE_NAMES, RIGHT_NAMES)
 YES, NO = ("yes", "y", "true", "1", "right", "ok", "x"), ("no", "n", "false", "0", "wrong")
@@ -31,7 +32,8 @@ ELSEWHERE = (
 )  # why an item that is not next in the order was asked for
 ANSWER, SOURCE = "true_label", "source"
 OURS = {*ID_NAMES[:1], *TRUE_NAMES, *RIGHT_NAMES, "why", "checked", "predicted", "confidence"}  # what the file means
-HIDDEN = ("reason", "explanation", "comment", "score", "verdict", "judgement", "pass")  # what gives a verdict away
+HIDDEN = ("reason", "explanation", "comment", "score", "pass", *VERDICT_NAMES)  # what gives a verdict away
+MOST_NAMES = 5  # that an error shows
 UNSURE = ("?", "unsure", "unknown", "skip")
 
 
@@ -40,11 +42,14 @@ class Told:
     """What tables said: the last answer about each item, and for which items that was not the first one.
 
     for_audit: the items that were answered because the audit's order asked for them.
+    empty: the tables without any answer. respelled: a sentence on answers that were taken as a verdict.
     """
 
     answers: dict[int, tuple[str, str]] = field(default_factory=dict)
     changed: set[int] = field(default_factory=set)
     for_audit: set[int] = field(default_factory=set)
+    empty: list[str] = field(default_factory=list)
+    respelled: str = ""
 
     def count(self, item: int, answer: tuple[str, str], why: str) -> None:
         """Count an answer about an item that was asked for some reason."""
@@ -53,6 +58,48 @@ class Told:
         self.answers[item] = answer
         if why not in ELSEWHERE:
             self.for_audit.add(item)
+
+
+class Spelling:
+    """Reads answers as verdicts where they differ in upper and lower case or outer spaces only.
+
+    >>> spelling = Spelling(["pass", "fail"])
+    >>> spelling.read("PASS"), spelling.remark
+    ('pass', 'PASS is taken as pass.')
+    """
+
+    def __init__(self, verdicts: Iterable[Hashable]) -> None:
+        self._verdicts = {str(one): str(one) for one in verdicts}
+        lower = Counter(one.strip().lower() for one in self._verdicts)
+        self._lower = {one.strip().lower(): one for one in self._verdicts if lower[one.strip().lower()] == 1}
+        self._met: dict[str, str] = {}
+
+    def read(self, label: str) -> str:
+        """Return the verdict that an answer means, or the answer as it is."""
+        verdict = label if label in self._verdicts else self._lower.get(label.strip().lower(), label)
+        if label not in ("", "?"):
+            self._met[label] = verdict
+        return verdict
+
+    @property
+    def remark(self) -> str:
+        """A sentence on the answers that were taken as a verdict."""
+        taken = [f"{label} is taken as {verdict}" for label, verdict in self._met.items() if label != verdict]
+        return f"{', '.join(taken)}." if taken else ""
+
+    def check(self) -> None:
+        """Raise an error if there are answers, and none of them is a verdict."""
+        if self._met and not any(verdict in self._verdicts for verdict in self._met.values()):
+            raise DataError(
+                f"none of the answers is a verdict: the answers are {_shown(self._met)}; the verdicts are "
+                f"{_shown(self._verdicts)}. Write which verdict each item deserves, or name the column of the verdicts "
+                "with --predicted."
+            )
+
+
+def _shown(names: Iterable[str]) -> str:
+    found = sorted(names)
+    return ", ".join(found[:MOST_NAMES]) + f" and {len(found) - MOST_NAMES} more" * (len(found) > MOST_NAMES)
 
 
 Answer = tuple[int, str, str, str, str]  # item, true label ("?" if unknown), yes or no, why it was asked for, where
@@ -89,10 +136,27 @@ def answers(ids: Iterable[str], paths: Iterable[str], *, ignore: Container[str] 
             yield item, label, answer, reason, where
 
 
-def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> Told:
-    """Enter the answers of tables into an audit, in the order of their rows, and return what there was."""
-    told = Told()
-    for item, label, answer, reason, _ in answers(ids, paths):
+def tell_verified(audit: Audit, ids: Sequence[str], paths: Iterable[str], *, only_verdicts: bool = False) -> Told:
+    """Enter the answers of tables into an audit, in the order of their rows, and return what there was.
+
+    only_verdicts: refuse answers none of which is a verdict.
+    """
+    told, spelling = Told(), Spelling(audit.predicted.tolist())
+    for path in paths:
+        found = [
+            (item, spelling.read(label), right, why, where) for item, label, right, why, where in answers(ids, [path])
+        ]
+        if not any(label or answer for _, label, answer, *_ in found):
+            told.empty.append(path)
+        _tell(audit, found, told)
+    if only_verdicts:
+        spelling.check()
+    told.respelled = spelling.remark
+    return told
+
+
+def _tell(audit: Audit, found: Iterable[Answer], told: Told) -> None:
+    for item, label, answer, reason, _ in found:
         if reason == "hunt":
             audit.begin_hunt()
         if label == "?":
@@ -104,7 +168,6 @@ def tell_verified(audit: Audit, ids: Iterable[str], paths: Iterable[str]) -> Tol
         else:
             continue
         told.count(item, (label, answer), reason)
-    return told
 
 
 def _cell(value: object) -> str:

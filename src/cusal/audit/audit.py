@@ -453,7 +453,8 @@ class Audit:
         low, high = anytime_interval(pessimistic, prefix, checks.rates, doubts, level)
         if not np.array_equal(optimistic, pessimistic):
             low, _ = anytime_interval(optimistic, prefix, checks.rates, doubts, level)
-        return Share(quantities.accuracy(checks).estimate, 1 - high, 1 - low, len(prefix), level)
+        right = quantities.accuracy(checks).estimate  # at an end of the interval, rounding may cut it off
+        return Share(right, min(1 - high, right), max(1 - low, right), len(prefix), level)
 
     def _as_share(self, found: Quantity, level: float, inside: Mask | None = None) -> Share:
         low, high = found.interval(deviations(level))

@@ -7,16 +7,17 @@ the truth in at most 3 % of the measured runs.
 
 import json
 import shlex
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cusal.audit import quantities
-from cusal.audit.answer_tables import answers, free_name, tell_verified, write_next
+from cusal.audit.answer_tables import Spelling, answers, free_name, tell_verified, write_next
 from cusal.audit.audit import Audit
 from cusal.audit.comparison import Comparison
 from cusal.audit.estimates import Needed, Score, Share
@@ -27,6 +28,7 @@ from cusal.tables import NamedColumns
 
 MET, MISSED, OPEN = 0, 3, 4  # exit codes
 FORMAT = 1  # of --json
+MOST_NAMES = 5  # verdicts that an error names
 CHANGES = ("accuracy", "rate", "recall", "precision", "kappa")
 
 
@@ -88,12 +90,17 @@ class Bar:
 
 def run(request: Request) -> Outcome:
     """Do what was asked for, and return what to print."""
+    request = replace(request, columns=replace(request.columns, judged=request.judge is not None))
     if request.against is not None:
         return _compared(request, request.against)
     wanted = [_bar(text) for text in request.fail_under]
     table = read_predictions(request.predictions, request.columns)
     audit = table.audit(request.seed)
-    told = tell_verified(audit, table.ids, request.labels)
+    if request.judge is not None:
+        as_class(audit, request.judge)
+    for name, _ in wanted if request.judge is None else ():
+        _check_named(audit, name)
+    told = tell_verified(audit, table.ids, request.labels, only_verdicts=request.judge is not None)
     found: dict[str, Any] = {"format": FORMAT, "items": len(audit), "checks": audit.checks}
     found["checks_in_order"] = len(audit.checked_in_order)
     paragraphs = [] if request.judge is not None and found["checks_in_order"] else [summary(audit)]
@@ -127,11 +134,22 @@ def _judge(audit: Audit, name: str | None, found: dict[str, Any]) -> list[str]:
 
 
 def as_class(audit: Audit, name: str) -> Hashable:
-    """Return the label of this name; an error names the labels there are."""
-    names = dict.fromkeys([*audit.predicted.tolist(), *audit.true_labels.values()])
-    found = next((one for one in names if str(one).lower() == name.lower()), name)
-    quantities.called_so(audit._checks, found)
-    return found
+    """Return the verdict of this name; an error names the verdicts there are."""
+    return _find_verdict(name, audit.predicted.tolist())
+
+
+def _find_verdict(name: str, verdicts: Iterable[Hashable]) -> Hashable:
+    met = Counter(verdicts)
+    for same in (str, lambda one: str(one).strip().lower()):
+        for one in met:
+            if same(one) == same(name):
+                return one
+    shown = ", ".join(f"{one} ({count} x)" for one, count in met.most_common(MOST_NAMES))
+    more = f" and {len(met) - MOST_NAMES} more" if len(met) > MOST_NAMES else ""
+    raise DataError(
+        f"no verdict is {name!r}; those met are {shown}{more}. Give one of them to --judge, or name the column of the "
+        "verdicts with --predicted."
+    )
 
 
 def judgement_record(audit: Audit, judge: str | None) -> dict[str, Any]:
@@ -152,7 +170,24 @@ def _bar(text: str) -> tuple[str, float]:
     if name not in quantities.NAMES:
         known = ", ".join(quantities.NAMES)
         raise InvalidInput(f"--fail-under {text}: there is no quantity {name!r}; expected {known}.")
+    low = -1 if name in ("kappa", "mcc", "weighted_kappa") else 0
+    if name != "mean_error" and not low <= bar <= 1:
+        what = "a share from 0 to 1" if low == 0 else "a number from -1 to 1"
+        meant = f"; did you mean {name}={f'{bar / 100:g}'.lstrip('0')}?" if 1 < bar <= 100 else "."
+        raise InvalidInput(f"--fail-under {text}: expected {what}{meant}")
     return name, bar
+
+
+def _check_named(audit: Audit, name: str) -> None:
+    """Raise an error if a bar is of one verdict and none was named."""
+    verdicts = list(dict.fromkeys(map(str, audit.predicted.tolist())))
+    of_all = ("accuracy", "kappa", *quantities.ORDERED, *(("mcc",) if len(verdicts) == 2 else ()))
+    if name not in of_all:
+        first = next((one for one in verdicts if one.lower() == "pass"), verdicts[0])
+        raise InvalidInput(
+            f"--fail-under {name}: this is of one verdict; name it, such as --judge {shlex.quote(first)} (the verdicts "
+            f"are {', '.join(verdicts[:MOST_NAMES])}{', ...' * (len(verdicts) > MOST_NAMES)})."
+        )
 
 
 def _checked(audit: Audit, name: str, bar: float, judge: str | None) -> Bar:
@@ -269,7 +304,7 @@ def command_line(request: Request, path: str) -> str:
     named |= {"--judge": request.judge, "--against": request.against}
     words = ["cusal", "audit", request.predictions, *(["--no-header"] if request.columns.header is False else [])]
     words += ["--blind"] if request.blind else []
-    for option, value in [*named.items(), *(("--labels", labels) for labels in (*request.labels, path))]:
+    for option, value in [*named.items(), *(("--labels", labels) for labels in dict.fromkeys([*request.labels, path]))]:
         words += [] if value is None else [option, str(value)]
     return shlex.join(words)
 
@@ -289,13 +324,20 @@ def _compared(request: Request, other: str) -> Outcome:
     names = _names(request.predictions, other)
     verdicts = {name: [side[one] for one in ids] for name, side in zip(names, labels, strict=True)}
     both = Comparison(verdicts, ids=ids, seed=request.seed)
-    for item, label, right, _, where in answers(ids, request.labels, ignore=set(labels[0]) | set(labels[1])):
+    met = [verdict for side in verdicts.values() for verdict in side]
+    judge = None if request.judge is None else str(_find_verdict(request.judge, met))
+    known = Spelling(met)
+    for item, given, right, _, where in answers(ids, request.labels, ignore=set(labels[0]) | set(labels[1])):
+        label = known.read(given)
         if right and not label:
             raise DataError(f"{where} says whether a prediction is right; a comparison needs the true label.")
         both.skip([item]) if label == "?" else both.tell([item], [label])
+    if judge is not None:
+        known.check()
     found: dict[str, Any] = {"format": FORMAT, "items": len(ids), "checks": both.checks, "judges": names}
     found["disagree"] = float(both.disputed.mean())
-    paragraphs = [str(both), *_differences(both, request.judge, found)]
+    paragraphs = [str(both), *_differences(both, judge, found)]
+    paragraphs += [known.remark] if known.remark else []
     left = [len(side) - len(ids) for side in labels]
     if any(left):
         paragraphs.append(f"{sum(left)} items are in one of the tables only, and were left out.")

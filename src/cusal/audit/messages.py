@@ -113,9 +113,19 @@ def _next_step(audit: Audit, share: Share) -> str:
 
 def remarks(audit: Audit, table: PredictionTable, told: Told) -> list[str]:
     """Return sentences about the predictions and the answers; none where all is as usual."""
-    found = [_reading(table), _waiting(audit, table, told), _unsure(audit), _new_labels(audit, table)]
+    empty = (
+        f"{', '.join(told.empty)} {'holds' if len(told.empty) == 1 else 'hold'} no answers yet." if told.empty else ""
+    )
+    found = [
+        empty,
+        _reading(table),
+        _waiting(audit, table, told),
+        _unsure(audit),
+        _new_labels(audit, table),
+        told.respelled,
+    ]
     if told.answers:
-        found[0] = ""  # it was said on the first day
+        found[1] = ""  # it was said on the first day
     if told.changed:
         items = "1 item was" if len(told.changed) == 1 else f"{len(told.changed)} items were"
         found.append(f"{items} answered twice, differently; the last answer counts.")

@@ -157,7 +157,7 @@ def open_predictions(path: str, columns: NamedColumns | None = None) -> tuple[Ta
     if found.label is None and not found.classes and found.nested is None:
         raise DataError(
             f"{path} has the columns {', '.join(rows.columns)}; none is called {', '.join(PREDICTED_NAMES)}, and no "
-            "columns are probabilities that sum to one. Name the predicted label with --label."
+            "columns are probabilities that sum to one. Name the predicted label with --predicted."
         )
     return rows, found
 

@@ -4,7 +4,8 @@ id: has a name such as `id` or `uuid`, and another value in each row; else such 
 text: is called `text`; else holds the longest prose whose texts differ; else words, if the table has no numbers; else,
 of predictions, is called `title`, `path` or alike.
 known label: has a name such as `label` or `target`, and values that repeat.
-predicted label, confidence: have a name such as `predicted` or `label`, `score` or `logprob`.
+predicted label, confidence: have a name such as `predicted` or `label`, `score` or `logprob`; of a judge, the label is
+`verdict` or alike before all others.
 probabilities: are columns of shares that sum to one, or one that holds them all.
 
 A column that the user names is taken as such. A column of known labels is no feature and is shown to nobody; its labels
@@ -25,6 +26,7 @@ from cusal.tables.names import (
     PLACE_NAMES,
     PREDICTED_NAMES,
     TEXT_NAMES,
+    VERDICT_NAMES,
     find_name,
 )
 from cusal.tables.values import find_numbers, is_missing
@@ -97,6 +99,8 @@ class NamedColumns:
         As in `Roles`. The id "" is none, as is the label "": a column of known labels is hidden and not used.
     header : bool or None
         Whether the first line of CSV names the columns; None to find out.
+    judged : bool
+        Whether the predictions are verdicts of a judge, so that an answer or a label is what was judged.
     """
 
     text: str | None = None
@@ -104,6 +108,7 @@ class NamedColumns:
     id: str | None = None
     confidence: str | None = None
     header: bool | None = None
+    judged: bool = False
 
 
 def roles(table: Table, named: NamedColumns | None = None, *, predictions: bool = False) -> Roles:
@@ -175,7 +180,8 @@ def _known(table: Table, named: NamedColumns, values: Mapping[str, list[Any]]) -
 
 def _predicted(table: Table, named: NamedColumns, values: Mapping[str, list[Any]]) -> Roles:
     columns, tried = table.columns, table.sample[:TRIED]
-    label = named.label or find_name(columns, PREDICTED_NAMES)
+    usual = (*VERDICT_NAMES, *PREDICTED_NAMES) if named.judged else PREDICTED_NAMES
+    label = named.label or find_name(columns, usual)
     confidence = named.confidence or find_name(columns, CONFIDENCE_NAMES)
     key = named.id or find_name(columns, (*ID_NAMES, *PLACE_NAMES))
     free = [name for name in columns if name not in (label, confidence, key, named.text)]

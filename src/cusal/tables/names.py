@@ -21,7 +21,11 @@ TEXT_NAMES = (
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "y")
 TRUE_NAMES = ("true_label", "true", "truth", "verified", "correct_label", "gold", "label")
 RIGHT_NAMES = ("right", "correct", "ok")
-PREDICTED_NAMES = ("predicted", "prediction", "predicted_label", "pred", "label", "class", "category", "answer")
+VERDICT_NAMES = ("verdict", "judgement", "judgment", "grade")  # what a judge says of an answer or of a label
+PREDICTED_NAMES = (
+    *("predicted", "prediction", "predicted_label", "pred", "label", "class", "category", "answer"),
+    *VERDICT_NAMES,
+)
 CONFIDENCE_NAMES = (
     "confidence",
     "score",
