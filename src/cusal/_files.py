@@ -253,4 +253,6 @@ def _damage_named(title: str, writer: str) -> Iterator[None]:
         raise
     except DAMAGED as error:
         reason = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        if "allow_pickle" in reason:  # NumPy's advice, to run what the file holds
+            reason = "it holds no plain array"
         raise DataError(f"{title} is damaged, or not what {writer} wrote ({reason}); write it again.") from error

@@ -11,6 +11,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import cusal
+from cusal.apps.label.export.new_data import open_new_data
+from cusal.errors import UnknownName
 
 COMMAND = [sys.executable, "-c", "from cusal.cli import main; main()"]
 
@@ -51,8 +53,66 @@ def texts(folder: Path) -> tuple[cusal.Session, Path, list[str]]:
     return session, folder / "new.csv", list(session.predict(["good", "a bad one"]))
 
 
-@pytest.mark.parametrize("kind", [frame, array, texts])
+def mixed() -> pd.DataFrame:
+    """120 rows of texts, one of them empty, of numbers, also as Germans write them, of dates and categories."""
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=120)
+    numbers = rng.normal(20, 5, 120).round(2)
+    headlines = [f"{('shares rise', 'match is lost')[row % 2]} on day {row} of the year" for row in range(120)]
+    return pd.DataFrame(
+        {
+            "headline": [*headlines[:20], None, *headlines[21:]],
+            "price": [f"{number:.2f}".replace(".", ",") for number in numbers],
+            "when": days.strftime("%Y-%m-%d"),
+            "when_de": days.strftime("%d.%m.%Y"),
+            "id": rng.permutation(120),
+            "category": ["shop", "bank", "shop"] * 40,
+            "count": rng.integers(0, 50, 120),
+            "ratio": rng.random(120),
+        }
+    )
+
+
+def mixed_csv(folder: Path) -> tuple[cusal.Session, Path, list[str]]:
+    session = labelled(cusal.Session(mixed()), np.array(["money", "sport"] * 60))
+    mixed()[:50].to_csv(folder / "new.csv", index=False)
+    return session, folder / "new.csv", list(session.predict(mixed()[:50]))
+
+
+def mixed_semicolons(folder: Path) -> tuple[cusal.Session, Path, list[str]]:
+    session, data, expected = mixed_csv(folder)
+    mixed()[:50].assign(label="unknown").to_csv(data, index=False, sep=";")
+    return session, data, expected
+
+
+def mixed_parquet(folder: Path) -> tuple[cusal.Session, Path, list[str]]:
+    session, _, expected = mixed_csv(folder)
+    mixed()[:50].to_parquet(folder / "new.parquet")
+    return session, folder / "new.parquet", expected
+
+
+@pytest.mark.parametrize("kind", [frame, array, texts, mixed_csv, mixed_semicolons, mixed_parquet])
 def test_new_data_are_classified_as_the_session_does(kind, tmp_path):
     session, data, expected = kind(tmp_path)
     session.export(tmp_path / "model.cusal")
     assert predicted(tmp_path / "model.cusal", data, tmp_path / "out.csv") == expected
+
+
+def test_an_array_model_says_that_it_takes_npy_files(tmp_path):
+    session, _, _ = array(tmp_path)
+    session.export(tmp_path / "model.cusal")
+    pd.DataFrame({"a": [1.0, 2.0]}).to_csv(tmp_path / "new.csv", index=False)
+    run = [*COMMAND, "predict", str(tmp_path / "model.cusal"), str(tmp_path / "new.csv")]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "is no .npy file, but the model classifies vectors" in done.stderr
+    assert "pickle" not in done.stderr
+
+
+def test_a_column_of_texts_that_is_not_there_is_named(tmp_path):
+    session, data, _ = mixed_csv(tmp_path)
+    session.export(tmp_path / "model.cusal")
+    model = cusal.load_model(tmp_path / "model.cusal")
+    assert open_new_data(model, str(data), "headline").inputs([]) == []
+    with pytest.raises(UnknownName, match="title"):
+        open_new_data(model, str(data), "title")

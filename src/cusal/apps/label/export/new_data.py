@@ -13,6 +13,7 @@ from cusal.apps.label.sources import Source, SourceOptions, open_source
 from cusal.apps.label.store.records import NewItem
 from cusal.deploy import ItemClassifier
 from cusal.errors import DataError, InvalidInput, UnknownName
+from cusal.tables import Table, read
 
 KINDS = {"table": "table", "efficientnet_lite0": "image"}  # of the items of a model that a session exported
 WORDS = {"image": "images", "text": "texts", "table": "rows of a table"}
@@ -22,12 +23,14 @@ WORDS = {"image": "images", "text": "texts", "table": "rows of a table"}
 class NewData:
     """Items to classify.
 
-    kind: what the model takes: "image", "text", "table" or "vectors". source: None for a file of vectors.
+    kind: what the model takes: "image", "text", "table" or "vectors". source: None for a file of vectors, and for a
+    table that is read as it is, for a model of whole rows.
     """
 
     kind: str
     path: Path
     source: Source | None = None
+    table: Table | None = None
     vectors: Floats | None = None
     columns: dict[str, Any] = field(default_factory=dict)
 
@@ -35,6 +38,8 @@ class NewData:
         """Return the items, read as they are needed, and how many there are where that is known."""
         if self.vectors is not None:
             return (NewItem(str(row)) for row in range(len(self.vectors))), len(self.vectors)
+        if self.table is not None:
+            return (NewItem(str(row), extra=record) for row, record in enumerate(self.table.records(), start=1)), None
         assert self.source is not None
         if self.kind != "image":
             return self.source.rows(), None
@@ -55,11 +60,13 @@ class NewData:
     @property
     def share(self) -> float | None:
         """How much of the data was read; None where that is not known."""
-        return None if self.source is None else self.source.share
+        read = self.source or self.table
+        return None if read is None else read.share
 
     def notes(self) -> list[str]:
         """Return what was passed over, in sentences."""
-        return [] if self.source is None else self.source.notes()
+        read = self.source or self.table
+        return [] if read is None else read.notes()
 
 
 def open_new_data(model: ItemClassifier, path: str, text: str | None = None) -> NewData:
@@ -67,6 +74,8 @@ def open_new_data(model: ItemClassifier, path: str, text: str | None = None) -> 
     where, kind = Path(path).expanduser(), model.card.get("kind") or KINDS.get(model.features, "text")
     if model.features == "vectors":
         return NewData("vectors", where, vectors=_vectors(where))
+    if kind == "table" and "kind" not in model.card:  # of a session: any column may be one that it was fitted to
+        return NewData(kind, where, table=_table(where, text))
     source = _open(where, kind, text, (model.card.get("model") or {}).get("columns", {}).get("text"))
     fits = source.kind == kind or (kind == "table" and source.kind == "text")
     if not fits:
@@ -87,7 +96,19 @@ def _open(path: Path, kind: str, text: str | None, remembered: str | None) -> So
     return open_source(path, SourceOptions(text=text, numbered=True))
 
 
+def _table(path: Path, text: str | None) -> Table:
+    table = read(path)
+    if text is not None and text not in table.columns:
+        raise UnknownName("column (--text)", text, table.columns)
+    return table
+
+
 def _vectors(path: Path) -> Floats:
+    if path.suffix != ".npy":
+        raise DataError(
+            f"{path} is no .npy file, but the model classifies vectors from one; give a file that numpy.save wrote, with "
+            "the vectors of the new items, (items, columns)."
+        )
     try:
         rows = load_array(path, mapped=True)
     except DataError as error:
