@@ -106,8 +106,8 @@ def _table(path: Path, text: str | None) -> Table:
 def _vectors(path: Path) -> Floats:
     if path.suffix != ".npy":
         raise DataError(
-            f"{path} is no .npy file, but the model classifies vectors from one; give a file that numpy.save wrote, with "
-            "the vectors of the new items, (items, columns)."
+            f"{path} is no .npy file, but the model classifies vectors from one; give a file that numpy.save wrote, "
+            "with the vectors of the new items, (items, columns)."
         )
     try:
         rows = load_array(path, mapped=True)
