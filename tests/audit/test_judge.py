@@ -5,6 +5,7 @@ import pytest
 from sklearn import metrics
 
 from cusal import Audit
+from cusal.audit.messages import judged as judged_in_words
 from cusal.errors import InvalidInput, NotReady, UnknownName
 
 
@@ -259,3 +260,30 @@ def test_questions_that_have_no_answer_are_refused():
         three.kappa()
     with pytest.raises(InvalidInput, match="groups has 1"):
         Audit(predicted=["a", "b"], groups=["x"])
+
+
+def test_the_accuracy_of_several_verdicts_is_one_figure():
+    rng = np.random.default_rng(0)
+    truth = rng.choice(["fail", "pass", "unsure"], 900)
+    predicted = np.where(rng.random(900) < 0.4, rng.permutation(truth), truth)
+    audit = Audit(predicted=predicted)
+    items = audit.ask(200)
+    audit.tell(items, truth[items])
+    table = audit.judge("pass")
+    assert table.accuracy == audit.accuracy() == audit.estimate("accuracy")
+    assert table.gain.estimate > table.accuracy.estimate - table.kappa.base_rate + 0.05
+    assert "In telling pass from all others it is surely better than always saying not pass" in judged_in_words(table)
+
+
+def test_the_precision_of_what_nothing_is_called_is_undefined():
+    audit = Audit(predicted=["pass"] * 100 + ["fail"] * 100)
+    items = audit.ask(50)
+    audit.tell(items, ["leak" if item < 20 else "fail" for item in items])
+    found = audit.precision("leak")
+    assert np.isnan(found.estimate)
+    assert (found.low, found.high) == (0, 1)
+    assert str(found) == "undefined. Nothing is called leak, so that its precision is undefined."
+    table = audit.judge("leak")
+    assert "(precision) undefined" in " ".join(str(table).split())
+    assert "It calls nothing leak;" in judged_in_words(table)
+    assert audit.precision("pass").estimate < 0.2

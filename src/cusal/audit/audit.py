@@ -7,6 +7,7 @@ import copy
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from math import nan
 from typing import Any, Self
 
 import numpy as np
@@ -263,6 +264,7 @@ class Audit:
         ----------
         of : str
             accuracy, recall, specificity, precision, rate, kappa, f1, mcc, weighted_kappa, mean_error or within_one.
+            The precision of a class that is never predicted is undefined: NaN, from 0 to 1.
         cls : label, optional
             The class that is meant; recall, specificity, precision, rate and f1 need one.
         level : float, default 0.95
@@ -271,6 +273,8 @@ class Audit:
         _check_share(level, "level")
         found = self._as_share(quantities.quantity(self._checks, of, cls), level)
         ends = (found.estimate, found.low, found.high, found.checks, level)
+        if of == "precision" and cls is not None and not quantities.called_so(self._checks, cls).any():
+            return Share(nan, 0.0, 1.0, 0, level, f"Nothing is called {cls}, so that its precision is undefined.")
         if of == "kappa":
             shares = quantities.true_shares(self._checks, cls)
             commonest = max(shares, key=lambda name: shares[name])
@@ -285,7 +289,8 @@ class Audit:
         Parameters
         ----------
         positive : label
-            The verdict in question, for instance "pass"; all others count as its opposite.
+            The verdict in question, for instance "pass"; all others count as its opposite, but for the accuracy,
+            which is that of all verdicts.
         level : float, default 0.95
             How often each interval covers the truth.
 
@@ -298,15 +303,15 @@ class Audit:
         1,000 verdicts, 100 checked; called pass: 70.0%
         """
         called = float(quantities.called_so(self._checks, positive).mean())
-        names = ("rate", "accuracy", "recall", "specificity", "precision", "f1")
+        names = ("rate", "recall", "specificity", "precision", "f1")
         shares = {name: self.estimate(name, positive, level=level) for name in names}
-        if len(self._checks.claims.names) <= 2:
-            shares["accuracy"] = self.accuracy(level=level)
+        shares["accuracy"] = self.accuracy(level=level)  # of all verdicts, as the bars and --json have it
         beyond = quantities.of_class(self._checks, quantities.beyond_commonest, positive)
         low, high = beyond.interval(deviations(level))
         gain = Score(beyond.estimate, low, high, self._checks.counted(), level)
         kappa = self.kappa(positive, level=level)
-        return Judgement(positive, len(self), gain.checks, called, kappa=kappa, gain=gain, **shares)
+        verdicts = len({*self._checks.claims.names, *self._checks.answers.true.values()})
+        return Judgement(positive, len(self), gain.checks, called, kappa=kappa, gain=gain, verdicts=verdicts, **shares)
 
     def change(
         self, since: "Audit", *, of: str = "accuracy", cls: Hashable | None = None, level: float = 0.95

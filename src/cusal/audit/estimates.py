@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from math import isnan
 
 
 def per_cent(share: float) -> str:
@@ -44,6 +45,8 @@ class Share:
     remark: str = ""
 
     def __str__(self) -> str:
+        if isnan(self.estimate):
+            return f"undefined. {self.remark}".rstrip()
         ends = f"{self.low * 100:.1f} to {self.high * 100:.1f} %"
         found = f"{self.estimate * 100:.1f} % ({ends}, {self.checks} check{'s' * (self.checks != 1)})"
         return f"{found}. {self.remark}" if self.remark else found
@@ -110,7 +113,9 @@ class Judgement:
     kappa : Kappa
         The agreement beyond luck.
     gain : Score
-        The accuracy minus that of a judge that always names the commoner verdict.
+        The share rightly told to be `positive` or not, minus that of a judge that always names the commoner of both.
+    verdicts : int
+        How many different verdicts there are, given or deserved.
 
     Examples
     --------
@@ -134,6 +139,7 @@ class Judgement:
     f1: Share
     kappa: Kappa
     gain: Score
+    verdicts: int = 2
 
     def rows(self) -> list[tuple[str, Share]]:
         """Return what each figure says in words, and the figure."""
@@ -152,6 +158,9 @@ class Judgement:
         lines = [f"{self.items:,} verdicts, {self.checks} checked; called {self.positive}: {self.called:.1%}"]
         width = max(len(name) for name, _ in self.rows())
         for name, one in self.rows():
+            if isnan(one.estimate):
+                lines.append(f"{name:{width}}  undefined")
+                continue
             scale, unit = (1, "") if isinstance(one, Score) else (100, " %")
             digits = 2 if scale == 1 else 1
             ends = f"{one.low * scale:.{digits}f} to {one.high * scale:.{digits}f}{unit}"

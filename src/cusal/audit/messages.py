@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable
 from difflib import get_close_matches
+from math import isnan
 
 import numpy as np
 
@@ -62,18 +63,19 @@ def summary(audit: Audit) -> str:
 def judged(table: Judgement) -> str:
     """Return what a judge is worth, in words that need no statistics."""
     name, items = table.positive, table.items
-    better = (
-        f"That is surely better than always saying {table.kappa.commonest}, which would be right in "
-        f"{table.kappa.base_rate * 100:.0f} %."
-        if table.gain.low > 0
-        else f"That it is better than always saying {table.kappa.commonest}, which would be right in "
-        f"{table.kappa.base_rate * 100:.0f} %, is not shown."
-    )
+    several = table.verdicts > 2
+    rate = f"{table.kappa.base_rate * 100:.0f} %"
+    would = f"better than always saying {table.kappa.commonest}, which would be right in {rate}"
+    task = f"In telling {name} from all others it" if several else "That"
+    shown = f"That it is, in telling {name} from all others, {would}" if several else f"That it is {would}"
+    better = f"{task} is surely {would}." if table.gain.low > 0 else f"{shown}, is not shown."
+    precision = f"Of what it calls {name}, about {_range(table.precision, turned=True)} should not be;"
+    if isnan(table.precision.estimate):
+        precision = f"It calls nothing {name};"
     sentences = [
         f"The judge says {name} for {table.called * 100:.0f} % of {items:,} items. In truth about "
         f"{_range(table.rate)} are {name}.",
-        f"Of what it calls {name}, about {_range(table.precision, turned=True)} should not be; of what truly is "
-        f"{name}, it misses about {_range(table.recall, turned=True)}.",
+        f"{precision} of what truly is {name}, it misses about {_range(table.recall, turned=True)}.",
         f"Of all its verdicts about {_range(table.accuracy)} are right. {better}",
         f"All ranges hold with 95 % confidence each, from {table.checks} checks.",
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from html import escape
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,7 @@ def _judge(audit: Audit, positive: Hashable) -> str:
         ends = (
             f"{share.low * 100:.0f} to {share.high * 100:.0f} %" if points else f"{share.low:.2f} to {share.high:.2f}"
         )
+        middle, ends = ("undefined", "") if isnan(share.estimate) else (middle, ends)
         cells = "".join(f"<td class='number'>{cell}</td>" for cell in (middle, ends))
         note = f"<br><span class='note'>{escape(share.remark)}</span>" if share.remark else ""
         rows.append(f"<tr><td class='name'>{escape(name)}{note}</td>{cells}</tr>")
