@@ -264,7 +264,7 @@ def test_answers_that_are_no_verdicts_are_refused_and_other_spellings_are_read(t
 )
 def test_a_bar_that_cannot_be_meant_is_refused(tmp_path, monkeypatch, bar, message):
     monkeypatch.chdir(tmp_path)
-    judged(tmp_path / "v.csv", ("id", "text", "verdict"))
+    judged(tmp_path / "v.csv", ("id", "text", "answer", "verdict"))
     with pytest.raises(CusalError, match=message):
         run("v.csv", "--fail-under", bar)
 

@@ -28,6 +28,7 @@ from cusal.tables import NamedColumns
 
 MET, MISSED, OPEN = 0, 3, 4  # exit codes
 FORMAT = 1  # of --json
+OF_ONE = ("recall", "specificity", "precision", "rate", "f1")  # quantities of one verdict
 MOST_NAMES = 5  # verdicts that an error names
 CHANGES = ("accuracy", "rate", "recall", "precision", "kappa")
 
@@ -90,10 +91,11 @@ class Bar:
 
 def run(request: Request) -> Outcome:
     """Do what was asked for, and return what to print."""
-    request = replace(request, columns=replace(request.columns, judged=request.judge is not None))
+    wanted = [_bar(text) for text in request.fail_under]
+    judged = request.judge is not None or any(name in OF_ONE for name, _ in wanted)
+    request = replace(request, columns=replace(request.columns, judged=judged))
     if request.against is not None:
         return _compared(request, request.against)
-    wanted = [_bar(text) for text in request.fail_under]
     table = read_predictions(request.predictions, request.columns)
     audit = table.audit(request.seed)
     if request.judge is not None:
@@ -181,8 +183,7 @@ def _bar(text: str) -> tuple[str, float]:
 def _check_named(audit: Audit, name: str) -> None:
     """Raise an error if a bar is of one verdict and none was named."""
     verdicts = list(dict.fromkeys(map(str, audit.predicted.tolist())))
-    of_all = ("accuracy", "kappa", *quantities.ORDERED, *(("mcc",) if len(verdicts) == 2 else ()))
-    if name not in of_all:
+    if name in OF_ONE or (name == "mcc" and len(verdicts) != 2):
         first = next((one for one in verdicts if one.lower() == "pass"), verdicts[0])
         raise InvalidInput(
             f"--fail-under {name}: this is of one verdict; name it, such as --judge {shlex.quote(first)} (the verdicts "
