@@ -114,3 +114,42 @@ def test_the_card_says_what_the_model_rests_on():
     accuracy = card["model"]["accuracy"]
     assert accuracy["low"] <= accuracy["estimate"] <= accuracy["high"]
     assert {"cusal", "numpy", "scikit-learn"} <= card["versions"].keys()
+
+
+def test_lists_of_rows_are_taken_and_what_is_no_table_is_refused(tmp_path):
+    items, labels = frame()
+    session = learned(items, labels)
+    session.export(tmp_path / "model.cusal")
+    model = cusal.load_model(tmp_path / "model.cusal")
+    rows = items[:20].to_dict("records")
+    assert model.predict(rows).tolist() == session.predict(items[:20]).tolist()
+    for one in (rows[0], items.iloc[0]):
+        with pytest.raises(InvalidInput, match=r"give a frame of one row: frame\.iloc\[\[0\]\]"):
+            model.predict(one)
+    for cells in (items.to_numpy(), items.to_numpy().tolist()):
+        with pytest.raises(
+            InvalidInput, match=r"without the names .* data frame .* columns (age, town|town, age)[,;.]"
+        ):
+            model.predict(cells)
+
+
+def test_at_most_ten_columns_are_named_and_each_once():
+    wide = pandas.DataFrame(X[:300], columns=[f"pixel{place}" for place in range(64)])
+    model = learned(wide, Y).classifier()
+    for given in (wide.to_numpy(), pandas.DataFrame({"size": [1, 2]}), wide[["pixel3"]]):
+        with pytest.raises(InvalidInput, match=r"and 5\d more") as refused:
+            model.predict(given)
+        named = [word.strip(",.;") for word in str(refused.value).split() if word.startswith("pixel")]
+        assert len(named) == len(set(named)) == 10
+
+
+@pytest.mark.parametrize("kind", [*SESSIONS, "table"])
+def test_a_name_of_a_file_is_no_item_list(kind, tmp_path):
+    session = learned(*frame()) if kind == "table" else SESSIONS[kind]()[0]
+    model = session.classifier()
+    wanted = {"table": "a data frame", "vectors": "an array"}.get(model.features, "a list of texts")
+    for given in ("test.csv", tmp_path / "test.csv", b"text"):
+        with pytest.raises(InvalidInput, match=f"expected {wanted}"):
+            model.predict(given)
+    with pytest.raises(InvalidInput, match=f"expected {wanted}"):
+        model.predict(3)

@@ -1,6 +1,7 @@
 """A classifier of items as people have them: image files, texts, rows of a table."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ from cusal.recalibration.scaling import Scaling
 from cusal.recalibration.temperature import apply_temperature
 
 CHUNK = 4096  # items whose vectors are in memory at a time
+LISTS = {"rows": "a data frame, or a list of dictionaries", "vectors": "an array, (items, columns)"}
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ class ItemClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         InvalidInput
             If items are of another kind than the project's.
         """
+        self._check(items)
         count = items.shape[0] if hasattr(items, "shape") else len(items)
         parts = [self._whole(items[start : start + CHUNK]) for start in range(0, count, CHUNK)]
         return np.concatenate(parts) if parts else np.empty((0, len(self.classes_)))
@@ -126,6 +129,21 @@ class ItemClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def classify(self, vectors: Any) -> NDArray[np.float64]:
         """Return calibrated probabilities (rows, classes) of vectors (rows, columns)."""
         return self.outputs.of(vectors)
+
+    def _check(self, items: Any) -> None:
+        """Raise `InvalidInput` for what is no sequence of items, such as the name of a file or a single row."""
+        if isinstance(items, Mapping):
+            raise InvalidInput(
+                f"items is one {type(items).__name__}; give a frame of one row: frame.iloc[[0]], or a list of rows."
+            )
+        single = isinstance(items, str | bytes | os.PathLike)
+        if single or not (hasattr(items, "shape") or (hasattr(items, "__len__") and hasattr(items, "__getitem__"))):
+            kind = self.vectoriser.items
+            raise InvalidInput(
+                f"items is the {type(items).__name__} {str(items)!r:.60}; expected "
+                f"{LISTS.get(kind, f'a list of {kind}')}. "
+                "Items of a file are classified by `cusal predict`."
+            )
 
     def _whole(self, items: Sequence[Any]) -> NDArray[np.float64]:
         found = self.vectors(items)

@@ -14,7 +14,7 @@ Vectors of networks are kept on disk one by one (`vector_cache`). Adding a vecto
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 from scipy.sparse import issparse, vstack
@@ -30,6 +30,7 @@ from cusal.features.texts import TextFeatures, vectorizers
 from cusal.tables import Notation
 
 CHUNK = 256  # items that a function of the user is called with
+MOST_NAMED = 10  # columns that a message names
 Advance = Callable[[int], None]  # called with how many more items are done
 
 
@@ -310,12 +311,12 @@ class TableVectors(_Vectoriser):
 
     def transform(self, items: Sequence[Any], advance: Advance = _ignore) -> VectorisedItems:
         """Return dense rows, (n, features)."""
-        features, items = _fitted(self.features, self), _as_rows(items)
+        features, items = _fitted(self.features, self), _as_rows(items, self.columns)
         absent = [name for name in self.columns if not any(name in row for row in items)]
         if absent and len(items):
             raise InvalidInput(
-                f"the rows have no column {', '.join(absent)}, which the model was fitted with; give a table with the "
-                f"columns {', '.join(self.columns)}, in any order."
+                f"the rows have no column {_some(absent)}, which the model was fitted with; give a table with all "
+                f"{len(self.columns)} columns, in any order."
             )
         matrix = features.transform(self._cells(items))
         advance(len(items))
@@ -495,11 +496,29 @@ def stacked(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
-def _as_rows(items: Any) -> Sequence[Any]:
-    """Return the rows of a data frame of pandas or polars, or rows as they are."""
+def _as_rows(items: Any, columns: Sequence[str]) -> Sequence[Any]:
+    """Return the rows of a data frame of pandas or polars, or rows as they are; refuse those without names."""
     if hasattr(items, "to_dicts"):
         return list(items.to_dicts())
-    return list(items.to_dict("records")) if hasattr(items, "to_dict") else items
+    if hasattr(items, "to_dict") and hasattr(items, "columns"):
+        return list(items.to_dict("records"))
+    if hasattr(items, "to_dict"):
+        raise InvalidInput(
+            f"items is a {type(items).__name__}, a single row or column of a table; give a frame of one row: "
+            "frame.iloc[[0]]."
+        )
+    if not all(isinstance(row, Mapping) for row in items):
+        raise InvalidInput(
+            f"items is a {type(items).__name__} of rows without the names of their columns; give a data frame or a "
+            f"list of dictionaries, with the columns {_some(columns)}, in any order."
+        )
+    return cast(Sequence[Any], items)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return the first ten of the names, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _fitted(learned: Any, vectoriser: _Vectoriser) -> Any:
