@@ -191,3 +191,13 @@ def test_damaged_files_are_named(at, tmp_path):
         archive.writestr("content.json", json.dumps(tree))
     with pytest.raises(DataError, match=r"has format 99, written by cusal 9\.0"):
         cusal.Session.load(tmp_path / "later", X)
+
+
+def test_files_of_another_kind_say_what_reads_them(tmp_path):
+    begun(GaussianNB()).save(tmp_path / "session.cusal")
+    begun(LogisticRegression()).export(tmp_path / "model.cusal")
+    with pytest.raises(DataError, match=r"is a model; .* cusal\.load_model"):
+        cusal.Session.load(tmp_path / "model.cusal", X)
+    for read in (cusal.load_model, cusal.Audit.load):
+        with pytest.raises(DataError, match=r"is a saved session; .* cusal\.Session\.load"):
+            read(tmp_path / "session.cusal")

@@ -37,6 +37,11 @@ Node = Any  # what JSON holds
 # What turns the content of a file of format N into that of format N + 1, by N. A release that changes what is saved
 # raises FORMAT, adds its line here, and a file of the former format to `tests/persistence/files`.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+READERS = {  # what a file of a kind is, and what reads it
+    "cusal.Session": ("a saved session", "cusal.Session.load"),
+    "cusal.model": ("a model", "cusal.load_model"),
+    "cusal audit": ("a saved audit", "cusal.Audit.load"),
+}
 
 
 class FittedEstimator(Exception):
@@ -50,7 +55,11 @@ def header(kind: str) -> dict[str, Any]:
 
 def checked(content: Any, kind: str, path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the content of a file in today's format; raise `DataError` if it is of another kind or a later format."""
-    if not isinstance(content, dict) or content.get("kind") != kind:
+    found = content.get("kind") if isinstance(content, dict) else None
+    if isinstance(found, str) and found in READERS and found != kind:
+        what, reader = READERS[found]
+        raise DataError(f"{path} is {what}; read it with {reader}.")
+    if not isinstance(content, dict) or found != kind:
         raise DataError(f"{path} is not a {kind}; expected a file that cusal wrote as one.")
     known: dict[str, Any] = content
     while (found := known.get("format")) != FORMAT:
