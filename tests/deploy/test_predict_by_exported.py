@@ -116,3 +116,14 @@ def test_a_column_of_texts_that_is_not_there_is_named(tmp_path):
     assert open_new_data(model, str(data), "headline").inputs([]) == []
     with pytest.raises(UnknownName, match="title"):
         open_new_data(model, str(data), "title")
+
+
+@pytest.mark.parametrize("kind", [frame, array, texts])
+def test_the_classifier_in_memory_says_what_the_one_of_the_file_does(kind, tmp_path):
+    session, data, expected = kind(tmp_path)
+    items = np.load(data) if data.suffix == ".npy" else pd.read_csv(data)
+    items = items["text"].tolist() if kind is texts else items
+    session.export(tmp_path / "model.cusal")
+    in_memory, of_the_file = session.classifier(), cusal.load_model(tmp_path / "model.cusal")
+    np.testing.assert_allclose(in_memory.predict_proba(items), of_the_file.predict_proba(items), atol=1e-6)
+    assert [str(label) for label in in_memory.predict(items)] == expected

@@ -5,6 +5,8 @@ import os
 import platform
 import time
 from collections.abc import Hashable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ from cusal._items import are_texts, take
 from cusal._version import __version__
 from cusal.deploy.heads import FittedHead
 from cusal.deploy.item_classifier import ItemClassifier, Outputs, Temperature
-from cusal.deploy.model_file import model_state, write_model
+from cusal.deploy.model_file import load_model, model_state, write_model
 from cusal.errors import InvalidInput, PoolExhausted
 from cusal.features import GivenVectors, TableFeatures, TableVectors, TextFeatures, Vectoriser, WordVectors
 from cusal.features.vectorisers import AsGiven
@@ -131,7 +133,11 @@ def classifier_of(session: Session) -> ItemClassifier:
     >>> classifier_of(session).predict(items[:2])
     array(['low', 'low'], dtype='<U4')
     """
-    return _model_of(session).classifier
+    if getattr(session.model, "features_", None) is None:
+        return _model_of(session).classifier
+    with TemporaryDirectory() as folder:  # the model prepares items by itself; that of a file takes vectors
+        export(session, Path(folder) / "model.cusal")
+        return load_model(Path(folder) / "model.cusal", trusted=True)
 
 
 def export(session: Session, path: str | os.PathLike[str]) -> None:
