@@ -18,7 +18,7 @@ from cusal.features import TextFeatures, image_vectors
 from cusal.models import PoolClassifier
 
 DATA = Path(os.environ.get("CUSAL_DATA", "") or "nowhere")
-ITEMS, ROUNDS = 600, 15
+ITEMS, ROUNDS = 500, 15  # so many that the first vectors are of all items
 
 pytestmark = [
     pytest.mark.slow,

@@ -32,6 +32,7 @@ Values = NDArray[np.float64]
 
 ACCURACY: Key = ("test", "raw", "accuracy")
 ECE: Key = ("test", "raw", "ece")
+KEPT = ("accuracy", "ece", "nll", "brier")  # of the metrics of a round: what a store keeps of them
 RECALIBRATED_ECE: Key = ("test", "recalibrated", "ece")
 POOL_ECE: Key = ("pool", "raw", "ece")
 LABELLED: Key = ("state", "measured", "labelled")
@@ -294,8 +295,8 @@ def _numbers(record: "Round") -> dict[Key, float]:
     }
     for split, scores in (("test", record.test), ("pool", record.pool)):
         if scores is not None:
-            numbers |= {(split, "raw", name): value for name, value in scores.raw.items()}
-            numbers |= {(split, "recalibrated", name): value for name, value in scores.recalibrated.items()}
+            for kind, values in (("raw", scores.raw), ("recalibrated", scores.recalibrated)):
+                numbers |= {(split, kind, name): values[name] for name in KEPT}
     numbers |= {("estimate", "measured", name): value for name, value in record.measured.items()}
     numbers |= {("seconds", "measured", phase): value for phase, value in record.seconds.items()}
     if record.query is not None and record.query.decided_by is not None:
