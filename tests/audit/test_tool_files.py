@@ -229,7 +229,7 @@ def test_several_scores_have_to_be_named(tmp_path):
     for sample in content["samples"]:
         sample["scores"]["f1"] = {"value": 0.5}
     path = written(tmp_path, "log.json", content)
-    with pytest.raises(DataError, match=r"model_graded_qa, f1.*--label"):
+    with pytest.raises(DataError, match=r"model_graded_qa, f1.*--predicted"):
         read_predictions(path)
     assert read_predictions(path, NamedColumns(label="model_graded_qa")).labels == ["C", "I"]
     assert read_predictions(path, NamedColumns(label="f1")).labels == ["0.5", "0.5"]
