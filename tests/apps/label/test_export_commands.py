@@ -262,4 +262,4 @@ def test_a_model_of_vectors_takes_vectors(cusal, tmp_path):
     assert predicted["key"].tolist() == list(range(50))
     assert (predicted["label"] == names[100:]).mean() > 0.85
     code, _, err = cusal("predict", tmp_path / "mails.csv", tmp_path / "mails.csv")
-    assert (code, "was fitted on vectors from a file" in err) == (1, True)
+    assert (code, "the model classifies vectors from one" in err) == (1, True)
