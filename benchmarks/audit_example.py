@@ -7,8 +7,8 @@ FOLDER/predictions.csv, and plays a person who checks 200 items of the audit and
 is printed, and beside it the truth, which a user would not know. Everything is drawn with seed 0.
 """
 
+import argparse
 import csv
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,9 @@ OUT = Path(__file__).parent / "results" / "audit_example.txt"
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "audit-example")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("audit-example"))
+    folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     truth = write_predictions(folder / "predictions.csv")
     predictions, wanted, first, second = (

@@ -8,10 +8,10 @@ judge's audit, and 100 of the comparison. What the command says is printed, and 
 not know. Everything is drawn with seed 0.
 """
 
+import argparse
 import csv
 import json
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,9 @@ BARS = ("accuracy=.9", "kappa=.6")
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "judge-example")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("judge-example"))
+    folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     truth, verdicts = write_results(folder)
     weak, strong, wanted, done, both = (
